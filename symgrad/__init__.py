@@ -1,4 +1,4 @@
-"""Ordinary Python/NumPy functions to their gradients, written as Python source."""
+"""Reverse-mode automatic differentiation of ordinary Python/NumPy functions: each gradient is written as Python source."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = [
     "show_ir", "stop_gradient", "value_and_grad", "vhp", "vjp", "vmap",
 ]  # fmt: skip
 
-#: public names by the module that defines them, imported when first asked for
+#: public names by the module that defines them, imported on first access
 HOMES = {name: "symgrad.api" for name in __all__ if name != "SymgradError"}
 HOMES |= {"check_grads": "symgrad.testing", "ravel": "symgrad.trees"}
 HOMES |= dict.fromkeys(("hessian", "hvp", "jacfwd", "jacobian", "jacrev", "vhp"), "symgrad.jacobians")
@@ -54,7 +54,7 @@ def __getattr__(name: str) -> Any:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Enter the magic ``%%symgrad``, where a notebook says ``%load_ext symgrad``."""
+    """Register the magic ``%%symgrad``; called by ``%load_ext symgrad``."""
     imported("symgrad.notebook.magic").load(shell)
 
 

@@ -1,4 +1,4 @@
-"""The command line, ``python -m symgrad show examples/rosenbrock.py:loss``: verbs and options are those of ``command/grammar.py``.
+"""The entry point of ``python -m symgrad``, as in ``python -m symgrad show examples/rosenbrock.py:loss``; see ``command/grammar.py``.
 
 Exit codes: 0 right, 1 a check differs or a function is refused, 2 usage or a failed import.
 """

@@ -1,4 +1,4 @@
-"""Runtime values, texts such as ``f8[:, :], float``, and annotations to abstract signatures."""
+"""Builds abstract signatures from run-time values, from texts such as ``f8[:, :], float``, and from annotations."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ PYTHON_NUMBERS: dict[type, Scalar] = {float: FLOAT, int: INT, bool: BOOL, comple
 
 
 def abstract(arguments: Mapping[str, Any], whole: bool = False, listed: bool = False, least: int = FEW) -> Signature:
-    """The signature of a call, from the user's parameter names and what they are bound to.
+    """Return the abstract signature of a call, from the parameter names and the arguments bound to them.
 
-    ``whole``: with every item of long lists and tuples, however many there are. ``listed``: with every item of short lists of numbers,
-    which need no length otherwise. ``least``: a list of no more like items is known item by item, a longer one is of any length.
+    ``whole``: record every item of long lists and tuples. ``listed``: record every item of short lists of numbers, whose length is
+    otherwise left open. ``least``: a list of at most that many items of one type is recorded item by item, a longer one with open length.
 
     >>> str(abstract({"x": np.ones(3), "w": 2.0, "n": 4}))
     'x: f64[!x0], w: float, n: int'
@@ -48,12 +48,12 @@ def abstract(arguments: Mapping[str, Any], whole: bool = False, listed: bool = F
 
 
 def symbol_of(path: str) -> str:
-    """The stem of the names of extents: ``p.w`` and ``p['w']`` give ``p_w``."""
+    """Return the stem of the names of extents: ``p.w`` and ``p['w']`` become ``p_w``."""
     return "".join(c if c.isalnum() or c == "_" else "_" for c in path.replace("']", "").replace("]", "")).replace("__", "_")
 
 
 def abstract_value(value: Any, symbol: str, whole: bool = True, listed: bool = False, least: int = FEW) -> Abstract:
-    """What is known of one value; ``symbol`` is the stem of the names of its extents, the rest as in ``abstract``."""
+    """Return the abstract value of one value; ``symbol`` is the stem of the names of its extents."""
     kind = type(value)
     if kind in PYTHON_NUMBERS:
         return PYTHON_NUMBERS[kind]
@@ -90,7 +90,7 @@ def is_record(value: Any) -> bool:
     if isinstance(value, types.GenericAlias | types.UnionType) or kind.__module__ == "typing":  # of annotations
         return False
     if isinstance(value, enum.Enum) or any(base.__module__ == "logging" for base in kind.__mro__) or is_spline(value):
-        return False  # a logger leads to all other loggers, and a handler to all that it has kept
+        return False  # a logger refers to all other loggers, and a handler to all of its records
     if kind.__module__ in ("builtins", "functools", "operator", "re") or kind.__module__.startswith(("numpy", "symgrad", "numba.")):
         return False
     if dataclasses.is_dataclass(value):
@@ -100,9 +100,9 @@ def is_record(value: Any) -> bool:
 
 
 def record_names(value: Any) -> tuple[str, ...]:
-    """The attributes of a record, in order: a dataclass's fields first, then slots that are set, then what was set on the instance.
+    """Return the attributes of a record, in order: the fields of a dataclass, then the slots that are set, then instance attributes.
 
-    What stands in ``__dict__`` under something that is no text is no attribute.
+    Entries of ``__dict__`` whose key is not a string are not attributes.
     """
     fields = [f.name for f in dataclasses.fields(value) if hasattr(value, f.name)] if dataclasses.is_dataclass(value) else []
     slots = [slot.__name__ for slot in slots_of(type(value)) if hasattr(value, slot.__name__)]
@@ -146,9 +146,9 @@ def _container(value: Any, symbol: str, how: tuple[bool, bool, int], above: tupl
 
 
 def attributes_beside(value: Any) -> tuple[str, ...]:
-    """The attributes that a list or dict of a class of the user's has beside its items; what makes the items of a ``defaultdict``.
+    """Return the attributes of a list or dict of a user's class, and the factory of a ``defaultdict``.
 
-    Of a dict that is its own ``__dict__`` the attributes are its items.
+    The attributes of a dict that is its own ``__dict__`` are its items.
     """
     kind = type(value)
     makes = ("default_factory",) if issubclass(kind, collections.defaultdict) else ()
@@ -158,7 +158,7 @@ def attributes_beside(value: Any) -> tuple[str, ...]:
 
 
 def _like_items(value: Any, inner: Callable[[Any, Any], Abstract]) -> Abstract | None:
-    """The type that covers each item of a list or tuple; None where the items are not alike."""
+    """Return the common type of the items of a list or tuple, or None."""
     common: Abstract | None = None
     for item in value:
         one = of_any_extent(inner("item", item))
@@ -169,7 +169,7 @@ def _like_items(value: Any, inner: Callable[[Any, Any], Abstract]) -> Abstract |
 
 
 def of_any_extent(item: Abstract) -> Abstract:
-    """The same of arrays of which it is known only whether an extent is 1."""
+    """Return the type with open extents, except extents of 1."""
     match item:
         case Array(shape=shape) if shape is not None:
             return dataclasses.replace(item, shape=tuple(replace(e, symbol="?") if isinstance(e, Dim) else e for e in shape))
@@ -181,7 +181,7 @@ def of_any_extent(item: Abstract) -> Abstract:
 
 
 def alike(one: Abstract, other: Abstract) -> Abstract | None:
-    """The type that covers two items of a long list, if they are alike: arrays of one dtype and rank, containers of the same structure."""
+    """Return the common type of two items of a long list: arrays of one dtype and rank, or containers of one structure."""
     match one, other:
         case Array(shape=first), Array(shape=second) if first is not None and second is not None:
             if one.dtype != other.dtype or len(first) != len(second):
@@ -203,7 +203,7 @@ def alike(one: Abstract, other: Abstract) -> Abstract | None:
 
 
 def static(value: Any) -> Static:
-    """The key of an object that carries no number: equal keys compile to the same code."""
+    """Return the key of an object without numbers; equal keys compile to the same code."""
     if value is None or isinstance(value, str | bytes) and not isinstance(value, enum.Enum):
         return Static((type(value), value), value)
     if isinstance(value, types.FunctionType):
@@ -216,13 +216,13 @@ def static(value: Any) -> Static:
 
 
 def function_key(function: types.FunctionType) -> tuple[Any, ...]:
-    """A function is its code, its cells and its defaults: generated code reads those of the function first seen."""
+    """Return the key of a function: its code, cells and defaults, which generated code reads from the first such function."""
     held = (*(function.__closure__ or ()), *(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
     return ("function", function.__code__, Same(function.__globals__), tuple(map(Same, held)))
 
 
 def laid_out(signature: Signature, arguments: Mapping[str, Any]) -> Signature:
-    """The signature with how each array lies in memory."""
+    """Return the signature with the memory layout of each array."""
     params = tuple((name, _laid_out(item, arguments[name])) for name, item in signature.params)
     return replace(signature, params=params)
 
@@ -241,14 +241,14 @@ def _laid_out(item: Abstract, value: Any) -> Abstract:
 
 
 def laid_out_as(item: Array, value: Any) -> Array:
-    """The type of an array with how it lies in memory."""
+    """Return the type of an array with its memory layout."""
     if "astype" in conversion(value) and not value.flags.forc:
-        return item  # the copy that is computed with lies otherwise
+        return item  # the converted copy has another memory layout
     return dataclasses.replace(item, layout="C" if value.flags.c_contiguous else "F" if value.flags.f_contiguous else "N")
 
 
 def same_objects(arguments: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
-    """Groups of paths to one array, list, dict or instance (views of the same memory are not looked for)."""
+    """Return groups of paths that lead to one array, list, dict or instance. Views of shared memory are not detected."""
     by_identity: dict[int, list[str]] = {}
     for name, value in arguments.items():
         for path, held in mutable_parts(name, value):
@@ -257,7 +257,7 @@ def same_objects(arguments: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
 
 
 def array_leaves(path: str, value: Any, depth: int = 8, above: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """Every array (and every plain list, which is memory too) in a value, with the expression that reaches it."""
+    """Yield every array and every plain list in a value, with the expression that reads it."""
     if isinstance(value, np.ndarray) or type(value) is list and is_plain_list(value):
         yield path, value
     elif depth and id(value) not in above:
@@ -266,7 +266,7 @@ def array_leaves(path: str, value: Any, depth: int = 8, above: tuple[int, ...] =
 
 
 def conversions(path: str, value: Any, depth: int = 8, above: tuple[int, ...] = ()) -> Iterator[tuple[str, str]]:
-    """The arrays and numbers in a value that are taken as others: the expression that reaches each, and what is written behind it."""
+    """Yield the arrays and numbers in a value that are converted: the expression that reads each, and the conversion."""
     if isinstance(value, np.ndarray | np.generic):
         suffix = conversion(value)
         if suffix:
@@ -277,7 +277,7 @@ def conversions(path: str, value: Any, depth: int = 8, above: tuple[int, ...] = 
 
 
 def mutable_parts(path: str, value: Any, depth: int = 8, above: tuple[int, ...] = ()) -> Iterator[tuple[str, Any]]:
-    """Every array, list, dict and instance in a value, itself included, with the expression that reaches it."""
+    """Yield every array, list, dict and instance in a value, itself included, with the expression that reads it."""
     if type(value) in PYTHON_NUMBERS or is_closed(value):
         return
     if isinstance(value, np.ndarray | list | dict) or not isinstance(value, tuple) and is_record(value):
@@ -288,7 +288,7 @@ def mutable_parts(path: str, value: Any, depth: int = 8, above: tuple[int, ...] 
 
 
 def children(path: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """The items of a container, each with the expression that reaches it."""
+    """Yield the items of a container, each with the expression that reads it."""
     match value:
         case tuple() if hasattr(value, "_fields"):
             yield from ((attribute(path, n), i) for n, i in zip(value._fields, value, strict=True))
@@ -296,7 +296,7 @@ def children(path: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield from ((f"{path}[{n}]", i) for n, i in enumerate(value))
         case list() | dict():
             for key, inner in enumerate(items_held(value)) if isinstance(value, list) else items_held(value):
-                with contextlib.suppress(ValueError):  # an item whose key has no literal is reached by no expression
+                with contextlib.suppress(ValueError):  # an item whose key has no literal cannot be read by an expression
                     yield item_of(path, key if has_literal(key) else plain_key(key)), inner
             beside = [name for name in attributes_beside(value) if name != "__dict__"]  # which is the dict itself
             yield from ((attribute(path, name), getattr(value, name)) for name in beside)
@@ -343,7 +343,7 @@ def _parse_extent(part: str, symbol: str) -> int | Dim:
 
 
 def split_types(text: str) -> list[str]:
-    """The parts of a list of types; commas inside brackets do not part.
+    """Split a list of types at commas outside of brackets.
 
     >>> split_types("f8[:, :], float")
     ['f8[:, :]', 'float']
@@ -359,7 +359,7 @@ def split_types(text: str) -> list[str]:
 
 
 def parse_signature(text: str, names: tuple[str, ...]) -> Signature:
-    """A signature from a text of types, one for each of the parameters ``names``.
+    """Parse a signature from a text with one type for each parameter in ``names``.
 
     >>> str(parse_signature("f8[:], int", ("x", "n")))
     'x: f64[!x0], n: int'
@@ -371,7 +371,7 @@ def parse_signature(text: str, names: tuple[str, ...]) -> Signature:
 
 
 def from_annotation(annotation: Any, symbol: str) -> Type | None:
-    """The type that an annotation stands for, or None: ``float``, ``"f8[:]"``, ``np.float32``."""
+    """Return the type of an annotation such as ``float``, ``"f8[:]"`` or ``np.float32``, or None."""
     if annotation in PYTHON_NUMBERS:
         return PYTHON_NUMBERS[annotation]
     if isinstance(annotation, str):

@@ -1,4 +1,4 @@
-"""The product of a Hessian with a vector, as a function of the arguments and of the vector that Python can call, and its parts."""
+"""Hessian-vector products: the derived function of the arguments and a vector, as a Python callable, and its parts."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from symgrad.pipeline.job import ALONG
 from symgrad.signature import Signature
 from symgrad.text import is_name, root_of
 
-#: the attribute of a function that is written here, which says how it is made again: a function and arguments, to which options are added
+#: the attribute of a generated function that tells how to rebuild it: a function and arguments, to which options are added
 REMADE = "__symgrad_remade__"
-#: what the vector is called: the first of these names that the function has no parameter of
+#: the name of the vector: the first of these that is no parameter of the function
 NAMES = ("v", "vector", "direction", "weights")
 STARS: dict[Any, str] = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
 
 
 class Gradient(Protocol):
-    """What is differentiated once more."""
+    """The gradient that is differentiated once more."""
 
     __name__: str
     _function: types.FunctionType
@@ -62,15 +62,15 @@ def _along(gradient: Same, wrt: str, has_aux: bool, vjp: Callable[..., Any]) -> 
 
 
 def along(gradient: Gradient, wrt: Any, has_aux: bool, vjp: Callable[..., Any]) -> types.FunctionType:
-    """The function that takes what a gradient takes, and a vector by name; ``wrt`` are the names of what is differentiated.
+    """Return the Hessian-vector product as a function of the gradient's arguments and of a vector, a keyword argument.
 
-    It returns the gradients of the sum of the gradient weighted by the vector, and so the product of the Hessian with the vector.
+    It computes the gradient, with respect to the parameters ``wrt``, of the gradient's inner product with the vector.
     """
     return _along(Same(gradient), repr(wrt), has_aux, vjp)
 
 
 def header(parameters: list[Parameter], vector: str, default: Callable[[str, Any], str]) -> str:
-    """The parameters of a function, and the vector as the last one that is passed by name alone."""
+    """Return the parameters of a function, with the vector as the last keyword-only parameter."""
     shown: list[str] = []
     kinds = [p.kind for p in parameters]
     more = [p for p in parameters if p.kind is Parameter.VAR_KEYWORD]
@@ -86,12 +86,12 @@ def header(parameters: list[Parameter], vector: str, default: Callable[[str, Any
 
 
 def arguments(parameters: list[Parameter]) -> list[str]:
-    """The parameters of a function, handed on."""
+    """Return the arguments of a call that passes all parameters of a function."""
     return [f"{p.name}={p.name}" if p.kind is Parameter.KEYWORD_ONLY else f"{STARS.get(p.kind, '')}{p.name}" for p in parameters]
 
 
 def standing_for(derivative: Callable[..., Any], function: types.FunctionType) -> Any:
-    """Something that is compiled from the program of a derivative, and stands in the text for another function."""
+    """Return a placeholder in generated text for a function compiled from the program of a derivative."""
 
     def program(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)

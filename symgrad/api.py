@@ -1,6 +1,6 @@
-"""The front door: ordinary functions to callables that give their gradients.
+"""The public operators, ``grad``, ``value_and_grad``, ``vjp``, ``jvp``, ``linearize`` and ``vmap``: a function -> its derivative.
 
-Public functions only: ``derivatives`` holds the objects that they return, ``callables`` says what they take.
+Only public functions are defined here. ``derivatives`` defines the objects that they return, ``callables`` the functions that they accept.
 """
 
 from __future__ import annotations
@@ -55,28 +55,30 @@ def grad(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, ha
 def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
          strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
          checkpoints: Checkpoints = None, memory: int | str | None = None, holomorphic: bool = False) -> Any:  # fmt: skip
-    """The gradient of a function that returns one number, as a function of the same arguments.
+    """Return the gradient of a scalar function, as a function of the same arguments.
 
-    ``wrt`` is a position, a name, a path to a part of an argument (``"params.w"``, ``"p['w']"``, ``"layers[0].w"``), or a tuple of these,
-    by default the first parameter; the result has that structure. Positions count on into ``*args``. A path that leads nowhere raises
-    BadArgument, which lists the paths.
-    With ``has_aux`` the function returns ``(out, aux)``, and the gradient function ``(gradient, aux)``. ``no_grad``
-    names variables of the function through which no derivative flows. ``jit=True`` compiles it with numba when it is first called;
-    ``jit="auto"`` where that can be done, without a word where it cannot; another text names a target of ``symgrad/targets.py``.
+    Each gradient has the shape, dtype and tree structure of its argument.
 
-    Where the result does not depend on an argument in ``wrt`` its gradient is zero, which a ``NotActiveWarning`` says at the
-    call that compiles; ``allow_unused=True`` is silent, and ``strict=True`` raises ``NotActive``.
+    - ``wrt`` selects the arguments to differentiate with respect to: a position, a name, a path to a part of an argument
+      (``"params.w"``, ``"p['w']"``, ``"layers[0].w"``), or a tuple of these. The result has the same structure. The default is the first
+      parameter; positions beyond the named parameters count into ``*args``. ``argnums`` is a synonym.
+    - ``has_aux=True``: the function returns ``(out, aux)``, and its gradient function ``(gradient, aux)``.
+    - ``no_grad`` names variables of the function that are treated as constants.
+    - ``jit=True`` compiles the gradient with numba at the first call. ``jit="auto"`` compiles it where that is possible, without a notice.
+      Any other text names a target of ``symgrad/targets.py``.
+    - ``allow_unused``, ``strict``: where the result does not depend on an argument in ``wrt``, its gradient is zero, and the call that
+      compiles emits a ``NotActiveWarning``. ``allow_unused=True`` suppresses the warning; ``strict=True`` raises NotActive instead.
+    - ``verify``: the first call for arguments of new types also runs the function and compares the two values.
+      ``verify="gradient"`` compares the gradient with finite differences too; ``verify=False`` compares nothing.
+    - ``checkpoints={"t": 10}`` limits the loop over ``t`` to 10 snapshots of its state; the backward half recomputes the iterations between
+      them instead of saving their values. A loop is named by its variable or by its line number. ``memory="200 MB"`` does the same for
+      every outermost loop, with as many snapshots as fit.
+    - ``holomorphic=True``: the function returns one complex number, the arguments in ``wrt`` are complex, and the gradient is the complex
+      derivative.
 
-    The first call for arguments of new types runs the function too and compares the two results: a difference raises ``Mismatch``.
-    ``verify="gradient"`` also compares the gradient with differences, ``verify=False`` nothing.
-
-    ``checkpoints={"t": 10}`` lets the loop over ``t`` keep its state before 10 of its rounds, and run the rounds again for their reverse,
-    in the place of what it would save; a loop is named by its variable, or by the number of its line. ``memory="200 MB"`` does so for
-    every loop that is in no other one, with as many snapshots as fit.
-
-    With ``holomorphic=True`` the function returns one complex number, the arguments in ``wrt`` are complex, and the result is the complex
-    derivative. NotScalar or BadArgument where something is not complex, NoDerivative where the function takes the conjugate, the real or
-    imaginary part, or the absolute value, so that it has no complex derivative.
+    Raises BadArgument if ``wrt`` names no argument (the message lists the valid paths); NotScalar if the function does not return one
+    number; Mismatch if the comparison of the first call fails; with ``holomorphic``, NotScalar or BadArgument for values that are not
+    complex, and NoDerivative if the function takes a conjugate, a real or imaginary part, or an absolute value.
 
     >>> import numpy as np
     >>> energy = from_source("def energy(x, k): return 0.5 * k * np.sum(x * x)")
@@ -105,7 +107,9 @@ def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wr
                    allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
                    verify: Verify = None, checkpoints: Checkpoints = None, memory: int | str | None = None,
                    holomorphic: bool = False) -> Any:  # fmt: skip
-    """As ``grad``, but the result is ``(value, gradient)``; with ``has_aux`` ``((value, aux), gradient)``.
+    """Return a function that computes ``(value, gradient)``; with ``has_aux``, ``((value, aux), gradient)``.
+
+    The parameters and errors are those of ``grad``.
 
     >>> value_and_grad(from_source("def square(x): return x * x"))(3.0)
     (9.0, 6.0)
@@ -115,7 +119,7 @@ def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wr
     return derived(function, settings)
 
 
-# calls of these inside a function that is differentiated are known to the frontend by this attribute
+# the frontend recognises calls of these functions in user code by this attribute
 grad.__symgrad_derives__ = "grad"  # type: ignore[attr-defined]
 value_and_grad.__symgrad_derives__ = "value_and_grad"  # type: ignore[attr-defined]
 
@@ -132,11 +136,12 @@ def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt 
 def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False,
         no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, checkpoints: Checkpoints = None,
         memory: int | str | None = None, **kwargs: Any) -> Any:  # fmt: skip
-    """Run the function and return ``(out, pullback)``; ``pullback(seed)`` gives the gradients of ``sum(seed * out)``.
+    """Run the function and return ``(out, pullback)``; ``pullback(seed)`` returns the gradients of ``sum(seed * out)``.
 
-    Without ``wrt``, which ``argnums`` is another name for, it gives a tuple with one gradient for each positional argument that holds
-    floats, also for those that the result does not depend on; with ``wrt``, or with ``strict=True``, these are told or refused as
-    ``grad`` does it. The pullback may be called any number of times.
+    The seed has the structure, shapes and dtypes of ``out``. Without ``wrt``, the pullback returns a tuple with one gradient for each
+    positional argument that holds floats; where ``out`` does not depend on an argument, its gradient is zero. With ``wrt``, or with
+    ``strict=True``, such an argument causes the warning or error of ``grad``. The pullback may be called any number of times.
+    The other parameters are those of ``grad``.
 
     >>> import numpy as np
     >>> out, pullback = vjp(from_source("def scaled(x, s): return s * x"), np.array([1.0, 2.0]), 3.0)
@@ -154,16 +159,17 @@ vjp.__symgrad_derives__ = "vjp"  # type: ignore[attr-defined]
 @boundary
 def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, *, jit: Jit = False,
          verify: Verify = None) -> DerivedFunction[..., Any]:  # fmt: skip
-    """A function over a batch: ``vmap(f)(x)`` is ``[f(x[0]), f(x[1]), ...]`` as one array.
+    """Return a function that applies ``function`` to every example of a batch: ``vmap(f)(x)`` is ``np.stack([f(x[0]), f(x[1]), ...])``.
 
-    ``in_axes`` says which axis of each argument counts the examples: one axis for all of them, or a tuple with an item for each
-    argument, where None is an argument that all examples share. An argument that is a tuple, list, dict or instance may have a tree of
-    the same form as its item. ``out_axes`` says where the axis of the examples is in the results, as one axis or as a tree of the
-    results' form; None there is a result that is the same for all examples, returned once. Arguments by keyword count as those of their
-    parameters, and have axis 0 where ``in_axes`` does not reach them.
+    ``in_axes`` is the batch axis of each argument: one axis for all arguments, or a tuple with one item for each. None marks an argument
+    that all examples share. For an argument that is a tuple, list, dict or instance, the item may be a tree of the same structure. A
+    keyword argument has the axis of its parameter, or axis 0 if the tuple has no item for it. ``out_axes`` is the batch axis of the
+    results: one axis, or a tree of the results' structure. None marks a result that is the same for all examples; it is returned once.
 
-    The examples are computed in order, as in a loop of Python. ``function`` may be a derivative, ``vmap(grad(f))`` or another ``vmap``,
-    and ``grad`` differentiates what ``vmap`` returns. Raises ValueError where arguments hold different numbers of examples.
+    The examples are evaluated in order, as by a Python loop. ``function`` may be a derivative (``vmap(grad(f))``) or another ``vmap``, and
+    ``grad`` differentiates the function that ``vmap`` returns.
+
+    Raises ValueError where arguments have different numbers of examples, and BadArgument where ``in_axes`` or ``out_axes`` does not fit.
 
     >>> import numpy as np
     >>> loss = from_source("def loss(w, x, y): return (np.dot(w, x) - y) ** 2")
@@ -194,14 +200,16 @@ def jvp(function: Callable[..., R], primals: None = None, tangents: None = None,
 def jvp(function: Callable[..., Any], primals: tuple[Any, ...] | None = None, tangents: tuple[Any, ...] | None = None, *,
         wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
         verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
-    """Run the function and return ``(out, tangent)``: the derivative of ``out`` in the direction ``tangents``.
+    """Run the function and return ``(out, tangent)``; ``tangent`` is the derivative of ``out`` in the direction ``tangents``.
 
-    ``primals`` is the tuple of the arguments, ``tangents`` has one tangent for each, in its tree, shapes and dtypes; None where an
-    argument holds no floats. With ``wrt`` it has one for each parameter in ``wrt``, and the others stay as they are. The tangent has the
-    structure of ``out``. With ``has_aux`` the function returns ``(out, aux)``, and the result is ``(out, tangent, aux)``. Further keywords
-    are arguments of the function. BadArgument names the part of ``tangents`` that does not fit.
+    ``primals`` is the tuple of arguments. ``tangents`` is a tuple with one tangent for each argument, or with ``wrt`` for each selected
+    argument, of the same structure, shapes and dtypes; None for an argument that holds no floats. ``tangent`` has the structure of
+    ``out``. With ``has_aux`` the function returns ``(out, aux)``, and the result is ``(out, tangent, aux)``. Other keyword arguments are
+    passed to the function.
 
-    Without ``primals`` the result is the derived function, to be called with both tuples.
+    Without ``primals``, ``jvp`` returns the derived function, which takes both tuples. The other parameters are those of ``grad``.
+
+    Raises BadArgument for a tangent that does not fit; the message names the leaf.
 
     >>> area = from_source("def area(w, h): return w * h")
     >>> jvp(area, (3.0, 4.0), (1.0, 0.5))
@@ -232,11 +240,11 @@ def linearize(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums
 @boundary
 def linearize(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False,
               no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
-    """Run the function and return ``(out, linear)``: ``linear(*tangents)`` gives the tangent of ``out``, any number of times.
+    """Run the function and return ``(out, linear)``; ``linear(*tangents)`` returns the tangent of ``out``.
 
-    ``linear`` takes the tangents that ``jvp`` takes, and gives what that gives for these arguments; the function itself does not run again.
-    With ``has_aux`` the function returns ``(out, aux)``, and the result is ``(out, linear, aux)``. Without arguments the result is the
-    derived function. With ``jit`` both the function and the linear function are compiled.
+    ``linear`` takes one tangent for each argument, as ``jvp`` does. It does not run the function again, and may be called any number of
+    times. With ``has_aux`` the function returns ``(out, aux)``, and the result is ``(out, linear, aux)``. Without arguments, ``linearize``
+    returns the derived function. ``jit`` compiles both parts. The other parameters are those of ``grad``.
 
     >>> area = from_source("def area(w, h): return w * h")
     >>> out, linear = linearize(area, 3.0, 4.0)
@@ -259,9 +267,9 @@ def differentiable(function: Callable[P, R], **settings: Unpack[Declared]) -> Di
 @boundary
 def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None, no_grad: Iterable[str] = (), has_aux: bool = False,
                    allow_unused: bool = False, strict: bool = False, jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
-    """Decorator: the function stays and gains ``.grad``, ``.value_and_grad``, ``.vjp``, ``.jvp``, ``.linearize``; methods too.
+    """Decorate a function or method with its derivatives: ``.grad``, ``.value_and_grad``, ``.vjp``, ``.jvp``, ``.linearize``.
 
-    The parameters are those of ``grad``.
+    The function itself is unchanged. The parameters are those of ``grad``.
 
     >>> square = differentiable(from_source("def square(x): return x * x"))
     >>> square(3.0), square.grad(3.0), square.grad.grad(3.0)
@@ -293,14 +301,14 @@ def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None
     return function
 
 
-# ------------------------------------------------------------------ looking, saving
+# ------------------------------------------------------------------ inspection, saving
 
 
 @boundary
 def show_ir(function: Any, *args: Any, stage: Stage = None, signature: str | None = None, **kwargs: Any) -> None:
-    """Print the IR of a derived function (of the gradient, if the function is not derived) for arguments like these.
+    """Print the IR of a derivative, for arguments of these types. For a function that is no derivative, print that of its gradient.
 
-    ``stage`` is one of ``pipeline.job.STAGES``, or a pair of them to see what changed from one to the other.
+    ``stage`` is one of ``pipeline.job.STAGES``; a pair of stages prints the difference between them.
 
     >>> show_ir(from_source("def square(x): return x * x"), 3.0, stage="lowered")  # doctest: +ELLIPSIS
     func square(x: float) -> out: float: @ ...
@@ -314,9 +322,10 @@ def show_ir(function: Any, *args: Any, stage: Stage = None, signature: str | Non
 
 @boundary
 def explain(function: Any, *args: Any, signature: str | None = None, **kwargs: Any) -> None:
-    """Print what becomes of each line of a function in its derivative, for arguments like these (else the latest), and why.
+    """Print for each line of a function how its derivative treats it, and why.
 
-    A function that is not derived is explained in its gradient.
+    The report is for arguments of these types, by default those of the latest call. For a function that is no derivative, it is about
+    its gradient.
 
     >>> explain(from_source("def square(x): return x * x"), 3.0)  # doctest: +ELLIPSIS
     grad(square...) for x: float
@@ -330,7 +339,7 @@ def explain(function: Any, *args: Any, signature: str | None = None, **kwargs: A
 @boundary
 def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str | None = None, overwrite: bool = False,
          **kwargs: Any) -> None:  # fmt: skip
-    """Write a derived function to a module of its own that needs NumPy only, for arguments like these (else the latest).
+    """Write a derivative to a self-contained module that needs only NumPy.
 
     A sparse Jacobian is written with the pattern of such arguments, and needs SciPy too.
     A module that ``save`` has written before is replaced. Any other file, and a symbolic link, is left as it is, with
@@ -349,7 +358,7 @@ def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str
 
 
 def saved_text(function: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None, signature: str | None = None) -> str:
-    """What ``save`` writes: the text of a module of its own. SaveError for a derivative that has none."""
+    """Return the text of the module that ``save`` writes; raise SaveError for a derivative that cannot be saved."""
     if isinstance(function, Bound):
         raise SaveError("a method's gradient depends on its instance", hint="save the gradient of a function")
     if (module := getattr(type(function), "__symgrad_module__", None)) is not None:

@@ -1,4 +1,4 @@
-"""A function and the axes of its arguments -> a small Python function that calls it for each example, and the ``Derived`` that runs it."""
+"""``vmap``: a function and the batch axes of its arguments -> a function that calls it for each example, as a ``Derived``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What makes two batches one."""
+    """The key of a batched function; equal keys share one ``Derived``."""
 
     parts: tuple[Any, ...]
     function: Any = field(compare=False)
@@ -38,7 +38,7 @@ class Key:
 
 
 def batched(function: Any, in_axes: Axes, out_axes: Axes, jit: Jit, verify: Verify) -> Derived:
-    """The derived function that calls ``function`` for each example."""
+    """Return the derived function that calls ``function`` for each example."""
     if not callable(function):
         raise BadArgument(f"{function!r} is not a function", hint="pass the function itself, not what it returns")
     result: Derived = derived(written(function, in_axes, out_axes), Options("primal", jit=available(jit), verify=checked_verify(verify)))
@@ -46,13 +46,13 @@ def batched(function: Any, in_axes: Axes, out_axes: Axes, jit: Jit, verify: Veri
 
 
 def written(function: Any, in_axes: Axes, out_axes: Axes) -> types.FunctionType:
-    """The small Python function that calls ``function`` for each example; the same one for the same function and axes."""
+    """Return the Python function that calls ``function`` for each example; it is cached by function and axes."""
     function = adapted(function) if is_adapted(function) else function
     return _written(Key((Same(function), said(in_axes, "in_axes"), said(out_axes, "out_axes")), function, in_axes, out_axes))
 
 
 def said(axes: Axes, word: str) -> Any:
-    """Axes as a key; raises BadArgument for what is no axis, and no tree of axes."""
+    """Return axes as a key; raise BadArgument for anything but an axis or a tree of axes."""
     if axes is None or isinstance(axes, int) and not isinstance(axes, bool):
         return axes
     if not is_tree(axes) or word == "in_axes" and isinstance(axes, dict):
@@ -62,7 +62,7 @@ def said(axes: Axes, word: str) -> Any:
 
 @lru_cache(maxsize=1024)
 def _written(key: Key) -> types.FunctionType:
-    """The small Python function: it has the parameters of the function that it calls."""
+    """Write the Python function, with the parameters of the function that it calls."""
     try:
         parameters = tuple(inspect.signature(key.function).parameters.values())
     except (TypeError, ValueError):
@@ -86,7 +86,7 @@ def _written(key: Key) -> types.FunctionType:
 
 
 def check_defaults(batch: Batch) -> None:
-    """Refuse a parameter whose default is an array if it is not said whether it has a batch axis."""
+    """Raise if a parameter has an array as its default and no batch axis is given for it."""
     for place, p in enumerate(batch.parameters):
         reached = isinstance(batch.in_axes, tuple | list) and (place < len(batch.in_axes) or p.kind in POSITIONAL)
         if holds_array(p.default) and not reached and batch.in_axes is not None:
@@ -102,7 +102,7 @@ def holds_array(value: Any) -> bool:
 
 
 def header(parameters: tuple[Parameter, ...], names: dict[str, Any]) -> str:
-    """The parameters as ``def`` states them; a default is read by a name."""
+    """Return the parameters of the ``def`` statement; defaults are names."""
     shown, taken = [], {p.name for p in parameters}
     for p in parameters:
         name = f"default_{p.name}"

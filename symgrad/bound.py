@@ -1,4 +1,4 @@
-"""A derivative looked up on an instance, like a method."""
+"""A derivative bound to an instance, as Python binds a method."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Stage = str | tuple[str, ...] | list[str] | None  #: a stage of the pipeline, or
 
 
 class Derivative(Protocol):
-    """What is looked up: a derived function that takes the instance first."""
+    """A derived function whose first parameter is the instance."""
 
     __name__: str
     _function: types.FunctionType
@@ -38,7 +38,7 @@ class Derivative(Protocol):
 
 
 class Bound:
-    """A derived function with the instance it was looked up on: ``M().loss.grad``."""
+    """A derived function bound to an instance, as in ``M().loss.grad``."""
 
     def __init__(self, derived: Derivative, instance: Any) -> None:
         self._derived, self._instance = derived, instance
@@ -70,36 +70,36 @@ class Bound:
     @property
     @boundary
     def grad(self) -> Bound:
-        """The gradient of this derivative."""
+        """Return the gradient of this derivative."""
         return Bound(self._derived.grad, self._instance)
 
     @boundary
     def compiled(self, *args: Any, **kwargs: Any) -> Callable[..., Any]:
-        """The generated function, for arguments like these; it takes the instance first."""
+        """Return the generated function for arguments of these types; its first parameter is the instance."""
         return self._derived.compiled(self._instance, *args, **kwargs) if args or kwargs else self._derived.compiled()
 
     @boundary
     def source(self, *args: Any, **kwargs: Any) -> str:
-        """The generated source, for arguments like these."""
+        """Return the generated source for arguments of these types."""
         return self._derived.source(self._instance, *args, **kwargs) if args or kwargs else self._derived.source()
 
     @boundary
     def ir(self, *args: Any, stage: Stage = None, **kwargs: Any) -> str:
-        """The IR as text, for arguments like these."""
+        """Return the IR as text for arguments of these types."""
         return self._derived.ir(self._instance, *args, stage=stage, **kwargs) if args or kwargs else self._derived.ir(stage=stage)
 
     @boundary
     def explain(self, *args: Any, **kwargs: Any) -> str:
-        """What becomes of each line, and why, for arguments like these."""
+        """Return, for each line, how the derivative treats it, and why, for arguments of these types."""
         return self._derived.explain(self._instance, *args, **kwargs) if args or kwargs else self._derived.explain()
 
     @boundary
     def debug(self, *args: Any, **kwargs: Any) -> Callable[..., Any]:
-        """A function of the arguments that debuggers step through, for arguments like these."""
+        """Return a function that a debugger can step through, for arguments of these types."""
         return functools.partial(self._derived.debug(self._instance, *args, **kwargs), self._instance)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """What a notebook shows."""
+        """Return the representations that a notebook shows."""
         shown: dict[str, str] = imported("symgrad.notebook.display").bundle(self)
         return shown
 
@@ -111,7 +111,7 @@ class Bound:
 
 
 class BoundDirectional(Bound):
-    """A derivative in a direction with the instance it was looked up on, which has no tangent."""
+    """A directional derivative bound to an instance, which has no tangent."""
 
     @boundary
     def __call__(self, primals: tuple[Any, ...], tangents: tuple[Any, ...], /, **kwargs: Any) -> Any:
@@ -120,7 +120,7 @@ class BoundDirectional(Bound):
 
 
 class BoundLinearized(Bound):
-    """A function that gives value and linear function, with the instance it was looked up on, which has no tangent."""
+    """A linearised function bound to an instance, which has no tangent."""
 
     @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -129,6 +129,6 @@ class BoundLinearized(Bound):
 
 
 def bound(derived: Any, instance: Any) -> Bound:
-    """A derived function with an instance."""
+    """Bind a derived function to an instance."""
     kinds: dict[str, type[Bound]] = {"jvp": BoundDirectional, "linearize": BoundLinearized}
     return kinds.get(derived._options.what, Bound)(derived, instance)

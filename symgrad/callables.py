@@ -1,4 +1,4 @@
-"""Callables that can be differentiated: functions, methods, objects, decorated methods; ``derived`` gives the derivative of each."""
+"""The callables that can be differentiated: functions, methods, instances, decorated methods; ``derived`` returns their derivatives."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ STATE = "__symgrad__"  #: the attribute of a decorated function that holds its `
 
 
 def derived(function: Any, settings: Options) -> Any:
-    """The derived callable of whatever was passed: function, method, decorated function, derivative."""
+    """Return the derivative of any supported callable: function, method, decorated function, derivative."""
     match function:
         case Directional():
             raise not_whole(function)
@@ -65,12 +65,12 @@ KINDS: tuple[What, ...] = ("grad", "value_and_grad", "vjp", "jvp", "linearize", 
 
 
 def is_written_in_class(function: types.FunctionType) -> bool:
-    """Is the function defined in the body of a class?"""
+    """Whether the function is defined in the body of a class."""
     return "." in function.__qualname__.rpartition("<locals>.")[2]
 
 
 class Differentiable:
-    """A decorated method as its class holds it; looked up on an instance it is a ``BoundDifferentiable``."""
+    """A decorated method in its class; lookup on an instance returns a ``BoundDifferentiable``."""
 
     symgrad_transparent = True
 
@@ -120,7 +120,7 @@ class Differentiable:
 
 
 class BoundDifferentiable:
-    """A decorated method and its instance: callable as the method, with ``.grad`` and the others."""
+    """A decorated method bound to an instance, with ``.grad`` and the other derivatives."""
 
     def __init__(self, method: Differentiable, instance: Any) -> None:
         self.__func__, self.__self__ = method, instance

@@ -1,6 +1,6 @@
-"""The pipeline: a function, the types of its arguments and what is asked for -> compiled source.
+"""Compiles one derivative: a function, an abstract signature and a request -> loaded source.
 
-With ``pipeline``, which it runs, all that knows the order of the stages.
+This module and ``pipeline``, which it runs, define the order of the stages.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from symgrad.runtime.locks import imported
 from symgrad.signature import Comparable, Compiled, Related, Request, Signature
 from symgrad.targets import target_of
 
-PROGRAM = "__symgrad_program__"  #: attribute of a generated function: what gives its own IR, from which its derivative starts
+PROGRAM = "__symgrad_program__"  #: the attribute of a generated function that returns its IR, from which its derivative starts
 
 
 def lowered_for(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None = None,
                 readings: Readings | None = None) -> tuple[Source, Lowered, Reading | None]:  # fmt: skip
-    """Lower a function; a generated one is taken from its IR, not parsed from its text, and one that was read before from ``readings``.
+    """Lower a function. A generated function supplies its own IR; a function that was read before is taken from ``readings``.
 
-    Raises Related where it is known that other code is better.
+    Raises Related where code for a related signature serves better.
     """
     own = getattr(function, PROGRAM, None)
     source = read(function if own is None else inspect.unwrap(function))
@@ -75,9 +75,9 @@ def lowered_for(function: types.FunctionType, signature: Signature, request: Req
 
 
 def import_stages(function: types.FunctionType, jit: bool | str) -> None:
-    """Import what will run, where a derivative is asked for: its first call is then spent on the function alone.
+    """Import the stages when a derivative is requested, so that its first call spends no time on imports.
 
-    Not where texts of this function are on the disk, which may do instead; and numba is left alone until it is needed.
+    Skipped where the disk cache holds texts of this function. numba is imported only when it is needed.
     """
     if jit and texts_kept(family_of(function)):
         return
@@ -88,36 +88,36 @@ def import_stages(function: types.FunctionType, jit: bool | str) -> None:
 
 
 def derive_inside(*args: Any) -> Any:
-    """The derivative of a function that is differentiated inside another one."""
+    """Derive a function that is differentiated inside another one."""
     from symgrad.pipeline.derivation import derivative_inside
 
     return derivative_inside(*args)
 
 
 def varied_values(*args: Any) -> Any:
-    """Which values may carry a derivative, where that is asked while a function is read."""
+    """Return which values may carry a derivative, for questions that arise while a function is read."""
     from symgrad.adjoint import activity
 
     return activity.varied_values(*args)
 
 
-#: what a stage raises when it meets a program that it was not made for
+#: exceptions of a stage that meets an unexpected program
 FAULTS = (AssertionError, LookupError, AttributeError, TypeError, ValueError, RuntimeError, StopIteration)
 
 
 @collector_paused()
 def compile_gradient(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None = None,
                      readings: Readings | None = None) -> Compiled:  # fmt: skip
-    """Generate, load and return the derivative of a function for one signature; a fault of ours is refused as such.
+    """Generate, load and return the derivative of a function for one signature; raise InvalidIR for a defect of symgrad.
 
-    ``notes`` collects what the stages tell of their decisions, ``readings`` what the function was read as.
+    ``notes`` collects the remarks of the stages, ``readings`` the lowered function.
     """
     try:
         with deep_calls():
             return generated(function, signature, request, notes, readings)
     except SymgradError:
         raise
-    except (RecursionError, SyntaxError) as fault:  # Python itself has bounds on the text that is written
+    except (RecursionError, SyntaxError) as fault:  # Python limits the text that it compiles
         source = read(inspect.unwrap(function))
         if isinstance(fault, SyntaxError) and not fault.msg.startswith("too many"):
             raise InvalidIR(f"what is written for {source.name} is no Python", source.loc(source.node)) from fault
@@ -161,7 +161,7 @@ def generated(function: types.FunctionType, signature: Signature, request: Reque
 
 
 def comparable_of(job: Job, shelf: Shelf | None) -> Comparable:
-    """How a derivative is compared with the user's function, from that as it was read: the stages change it."""
+    """Return how a derivative is compared with the user's function; computed before the stages modify the lowered function."""
     lowered, notes = job.lowered, job.lowered.func.notes
     once = why_once(lowered, job.signature.names)
     if notes is not None and once is not None:
@@ -181,9 +181,9 @@ def derived(job: Job, read: Callable[[str], Any] | None) -> Any:
 
 @collector_paused()
 def text_to_read(job: Job, notes: Notes | None = None) -> Emitted | None:
-    """The derivative as text that is read, from a function that is lowered once more with the user's text; None if that is refused.
+    """Return the text to read of a derivative, from a second lowering that keeps the user's expressions, or None if that is refused.
 
-    ``notes`` collects what the stages tell of their decisions, which are others than for the code that runs.
+    ``notes`` collects the remarks of the stages, which differ from those for the code that runs.
     """
     request = replace(job.request, optimize="read", jit=False)
     try:
@@ -200,7 +200,7 @@ def text_to_read(job: Job, notes: Notes | None = None) -> Emitted | None:
 
 
 def made_now(job: Job, later: Later, shelf: Shelf | None) -> Found:
-    """Run the stages, and keep the code that they emit."""
+    """Run the stages, and store the emitted code."""
     try:
         derivation = later()
     except Related:
@@ -208,7 +208,7 @@ def made_now(job: Job, later: Later, shelf: Shelf | None) -> Found:
             shelf.keep_relations()
         raise
     code = Found(derivation.emission(job), derivation.name, derivation.program is not None)
-    if shelf is not None and not job.inactive:  # what is told of those is not kept
+    if shelf is not None and not job.inactive:  # remarks about those are discarded
         shelf.keep_numpy(code)
     return code
 
@@ -230,7 +230,7 @@ def kernel_texts(job: Job, target: Target, later: Later, shelf: Shelf | None) ->
 
 
 def tell_kernel(notes: Notes, target: Target, pending: Pending) -> None:
-    """What is emitted for a target in the place of how NumPy code is lowered and emitted, or what keeps it from being compiled."""
+    """Emit a remark about the code for a target, or about the reason why there is none."""
     told = notes.taken("lowering", "codegen")
     texts = pending.texts()
     if isinstance(texts, OutOfReach):

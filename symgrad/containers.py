@@ -1,4 +1,4 @@
-"""Lists and dicts of Python's classes and of classes that derive from them: read and written past what such a class says of it."""
+"""Reads and writes lists and dicts, and instances of classes derived from them, without the methods that such classes override."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 #: the containers that classes can be derived from, each before those that it derives from itself
 CONTAINERS: tuple[type, ...] = (collections.defaultdict, collections.OrderedDict, collections.Counter, list, dict)
-#: what Python itself enters in a class
+#: names that Python itself defines in a class
 WRITTEN_BY_PYTHON = {
     "__module__", "__doc__", "__dict__", "__weakref__", "__qualname__", "__annotations__", "__annotate__", "__annotate_func__",
     "__firstlineno__", "__static_attributes__", "__slots__",
 }  # fmt: skip
-#: the methods by which a list or dict is read where nothing of the user's is to run
+#: the methods that read a list or dict without running user code
 READERS = ("__getitem__", "__iter__", "__len__", "__getattribute__")
 
 
 def container_of(cls: Any) -> type | None:
-    """The list or dict that a class derives from; None for all other classes, and for the containers themselves.
+    """Return the builtin container that a class derives from; None for other classes and for the containers themselves.
 
     >>> class Settings(dict): pass
     >>> container_of(Settings), container_of(dict)
@@ -29,37 +29,37 @@ def container_of(cls: Any) -> type | None:
 
 
 def changed_reader(cls: type) -> str | None:
-    """A method by which a list or dict is read, if a class that derives from one defines it anew."""
+    """Return a reading method that a class derived from a list or dict overrides, or None."""
     base = container_of(cls)
     return next((word for word in READERS if getattr(cls, word) is not getattr(base, word)), None)
 
 
 def comes_from_base(cls: type, word: str) -> bool:
-    """Has a class a method from the container that it derives from, or from ``object``, or not at all?"""
+    """Whether a class inherits a method from its container or from ``object``, or lacks it."""
     return next((one for one in cls.__mro__ if word in vars(one)), object) in (*CONTAINERS, object)
 
 
 def defined_anew(cls: type) -> set[str]:
-    """The names that a class, or one between it and the container that it derives from, defines though the container has them."""
+    """Return the names of the container that a class, or one of its bases, overrides."""
     base: Any = container_of(cls)
     own = {name for one in cls.__mro__[: cls.__mro__.index(base)] for name in vars(one)}
     return own & {name for one in base.__mro__ for name in vars(one)} - WRITTEN_BY_PYTHON
 
 
 def is_written_for_container(function: Any) -> bool:
-    """Is it a method that ``collections`` writes in Python for one of its containers?"""
+    """Whether it is a method that ``collections`` implements in Python."""
     return any(vars(one).get(function.__name__) is function for one in CONTAINERS)
 
 
 def items_held(value: Any) -> Any:
-    """The items of a list, or the keys and items of a dict, whatever its class says of them."""
+    """Return the items of a list, or the keys and items of a dict, bypassing overridden methods."""
     if isinstance(value, list):
         return list.__iter__(value)
     return collections.OrderedDict.items(value) if isinstance(value, collections.OrderedDict) else dict.items(value)
 
 
 def call_of_base(owner: Any, name: str, *args: Any) -> None:
-    """Call a method that a list or dict has from its own class, past what a class that derives from it says.
+    """Call a method of the builtin list or dict, bypassing overridden methods.
 
     >>> class Names(list):
     ...     def append(self, item): raise TypeError(item)
@@ -72,7 +72,7 @@ def call_of_base(owner: Any, name: str, *args: Any) -> None:
 
 
 def instance_of_container(cls: Any, content: Any, names: Any, *values: Any) -> Any:
-    """An instance of a class that derives from a list or dict, which nothing of the class has made: what it holds, and its attributes.
+    """Return an instance of a class derived from a list or dict, with given items and attributes, without calling its ``__init__``.
 
     >>> class Point(dict):
     ...     def __init__(self): raise TypeError
@@ -94,7 +94,7 @@ def instance_of_container(cls: Any, content: Any, names: Any, *values: Any) -> A
 
 
 def copied_container(value: Any) -> Any:
-    """A copy of a list or dict of any class, with the attributes that it has beside its items."""
+    """Return a copy of a list or dict of any class, with its attributes."""
     kind = type(value)
     if kind in (list, dict):
         return kind(value)
@@ -108,12 +108,12 @@ def copied_container(value: Any) -> Any:
 
 
 def store_in_base(owner: Any, key: Any, value: Any) -> None:
-    """Store an item in a list or dict, past what a class that derives from it says."""
+    """Store an item in a list or dict, bypassing overridden methods."""
     call_of_base(owner, "__setitem__", key, value)
 
 
 def delete_in_base(owner: Any, key: Any) -> None:
-    """Delete an item of a list or dict, past what a class that derives from it says."""
+    """Delete an item of a list or dict, bypassing overridden methods."""
     call_of_base(owner, "__delitem__", key)
 
 

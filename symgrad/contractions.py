@@ -1,6 +1,6 @@
-"""A function -> functions of the same parameters that give one number of its result, or its derivative in a direction.
+"""A function -> functions of the same parameters whose result is one number: a contraction of its result, or a directional derivative.
 
-They are written as text, so that they have a source: what is written may be differentiated like a function of the user's.
+They are generated as text, so that they have a source and can be differentiated like a function of the user.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from symgrad.verification.directions import by_key, fresh, random_like
 
 
 def contracted(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], random: np.random.Generator) -> Any:
-    """A function of the same parameters that gives one real number: the inner product of the result with random numbers."""
+    """Return a function of the same parameters whose result is a real number: the inner product of the result with random numbers."""
     result = function(*map(fresh, args), **fresh(kwargs))
     if isinstance(result, int | np.integer) or is_float(result) and np.ndim(result) == 0 and not np.iscomplexobj(result):
         return function  # also of an integer, which the function may return on this path alone
@@ -61,7 +61,7 @@ WORDS = ("np", "seeds", "keys", "result", "function", "getattr", "jvp", "tangent
 
 
 def free_words(names: Iterable[str]) -> dict[str, str]:
-    """Names for ``WORDS`` that no parameter has; raises BadArgument for parameters that no text can name."""
+    """Return names for ``WORDS`` that differ from all parameters; raise BadArgument for parameters that are no identifiers."""
     names = list(names)
     bad = next((name for name in names if not is_name(name)), None)
     if bad is not None:
@@ -75,7 +75,7 @@ def free_words(names: Iterable[str]) -> dict[str, str]:
 
 
 def written(function: Callable[..., Any], names: Sequence[str], keywords: Iterable[str], result: str = "", **objects: Any) -> Any:
-    """A function of parameters of these names that calls ``function``; ``result`` is what it gives, by default what was returned."""
+    """Return a function with these parameters that calls ``function`` and returns the expression ``result``."""
     names, keywords = list(names), list(keywords)
     words = free_words([*names, *keywords])
     passed = ", ".join([*names, *(f"{name}={name}" for name in keywords)])
@@ -83,7 +83,7 @@ def written(function: Callable[..., Any], names: Sequence[str], keywords: Iterab
 
 
 def from_source_of(words: Mapping[str, str], names: list[str], keywords: list[str], call: str, result: str, **objects: Any) -> Any:
-    """A function of two statements: a call, and what is returned of its result."""
+    """Return a function of two statements: a call, and a return of an expression of its result."""
     text = f"""
         def called({", ".join([*names, *("*" for _ in keywords[:1]), *keywords])}):
             {words["result"]} = {call}
@@ -95,7 +95,7 @@ def from_source_of(words: Mapping[str, str], names: list[str], keywords: list[st
 
 def pushed(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], wrt: Sequence[str],
            random: np.random.Generator) -> Any:  # fmt: skip
-    """A function of the same parameters that gives the derivative of the result in a random direction of the parameters in ``wrt``."""
+    """Return a function of the same parameters that computes the derivative in a random direction of the parameters in ``wrt``."""
     names, keywords = list(inspect.signature(function).parameters)[: len(args)], list(kwargs)
     words = free_words([*names, *keywords])
     passed = {**dict(zip(names, args, strict=True)), **kwargs}

@@ -18,10 +18,10 @@ R = TypeVar("R")
 
 @boundary
 def custom_vjp(function: Callable[P, R], forward: Any = None, backward: Any = None) -> WithVjp[P, R]:
-    """Declare a function by two others: ``forward(*args) -> out, residuals`` and ``backward(residuals, out_grad) -> gradients``.
+    """Define a function's derivative: ``forward(*args) -> out, residuals`` and ``backward(residuals, out_grad) -> gradients``.
 
-    A decorator, after which ``f.defvjp(forward, backward)`` says the two; or a call with all three. ``backward`` returns a tuple
-    with a gradient, or None for zero, for each argument. Second derivatives are those of what the two compute.
+    Use it as a decorator, followed by ``f.defvjp(forward, backward)``, or as a call with all three functions. ``backward`` returns a tuple
+    with one gradient for each argument, or None for zero. Second derivatives differentiate ``forward`` and ``backward``.
 
     >>> import symgrad
     >>> names = {}
@@ -64,10 +64,11 @@ def enter_custom(function: Any, forward: Any, backward: Any) -> None:
 
 @boundary
 def custom_jvp(function: Callable[P, R], jvp: Any = None) -> WithJvp[P, R]:
-    """Declare a function by a rule for tangents: ``jvp(primals, tangents) -> out, tangent``, both tuples of the arguments.
+    """Define the derivative of a function by a rule for tangents: ``jvp(primals, tangents) -> out, tangent``.
 
-    A decorator, after which ``f.defjvp(jvp)`` says the rule; or a call with both. The rule is linear in the tangents, of which those of
-    integers are None. It serves both modes: gradients are computed by the rule transposed.
+    ``primals`` and ``tangents`` are tuples with one item for each argument; the tangent of an integer is None. Use it as a decorator,
+    followed by ``f.defjvp(jvp)``, or as a call with both functions. The rule must be linear in the tangents. It serves both modes:
+    reverse mode transposes it.
 
     >>> import symgrad
     >>> cube = symgrad.from_source("def cube(x): return x ** 3")
@@ -97,7 +98,7 @@ def custom_jvp(function: Callable[P, R], jvp: Any = None) -> WithJvp[P, R]:
 
 
 def enter_custom_jvp(function: Any, jvp: Any) -> None:
-    """Register the function and its rule for the frontend; False as the rule means that ``defjvp`` has not been called yet."""
+    """Register the function and its rule with the frontend; the rule is False until ``defjvp`` is called."""
     try:
         declarations.DECLARED[function] = declarations.Custom(function, jvp=jvp)
     except TypeError:

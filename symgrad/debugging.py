@@ -1,4 +1,4 @@
-"""A derivative's text that runs -> the same, watched: it says where a variable first holds what is not finite, in the user's words."""
+"""Instruments a derivative's text, so that it reports the first variable of the user's that holds a value which is not finite."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import numpy as np
 from symgrad.codegen.texts import Emitted
 from symgrad.location import Loc
 
-DEEPEST = 3  #: lists and tuples in lists that are looked into
+DEEPEST = 3  #: the depth of nested lists and tuples that is checked
 
 
 def watching(function: Callable[..., Any], emitted: Emitted) -> Callable[..., Any]:
-    """The function, which raises FloatingPointError where a variable of its backward half first is not finite.
+    """Return the function, instrumented to raise FloatingPointError at the first variable of its backward half that is not finite.
 
-    It takes the place of a tracing function (``sys.settrace``) while it runs, so a debugger does not stop in it.
+    It uses ``sys.settrace`` while it runs, so a debugger does not stop in it.
     """
     first = min((tie.line for tie in emitted.line_map if tie.backward), default=1)
     names = assigned(emitted.text)
@@ -44,7 +44,7 @@ def watching(function: Callable[..., Any], emitted: Emitted) -> Callable[..., An
 
 
 def assigned(text: str) -> dict[int, list[str]]:
-    """The variables that each line of a text binds or stores to; the head of a loop binds its index."""
+    """Return the variables that each line of a text assigns; the head of a loop assigns its index."""
     names: dict[int, list[str]] = {}
     for node in ast.walk(ast.parse(text)):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
@@ -54,7 +54,7 @@ def assigned(text: str) -> dict[int, list[str]]:
 
 
 def base(target: ast.expr) -> str:
-    """The variable that an assignment changes."""
+    """Return the variable that an assignment modifies."""
     while isinstance(target, ast.Subscript | ast.Attribute | ast.Starred):
         target = target.value
     return target.id if isinstance(target, ast.Name) else ""
@@ -62,21 +62,21 @@ def base(target: ast.expr) -> str:
 
 @dataclass(slots=True)
 class Watch:
-    """What is seen while the function runs: the first variable of each half that is not finite, with the line of the text."""
+    """The observations of one run: in each half the first variable that is not finite, with its line."""
 
     code: CodeType
     names: Mapping[int, list[str]]
     backward: int  #: the line on which the backward half begins
     failing: tuple[int, str] | None = None
-    forward: tuple[int, str] | None = None  #: the same of the forward half, which may be meant
+    forward: tuple[int, str] | None = None  #: the same for the forward half, where such a value may be intended
     last: dict[FrameType, int] = field(default_factory=dict)
 
     def enter(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """For ``sys.settrace``: the function itself is watched, and nothing that it calls."""
+        """The tracing function for ``sys.settrace``: it observes the function itself, none of its callees."""
         return self.step if frame.f_code is self.code else None
 
     def step(self, frame: FrameType, event: str, argument: Any) -> Any:
-        """Look at what the line before has bound."""
+        """Check the variables that the previous line assigned."""
         line = self.last.get(frame, 0)
         for name in self.names.get(line, ()):
             if self.failing is None and name in frame.f_locals and not is_finite(frame.f_locals[name]):
@@ -89,7 +89,7 @@ class Watch:
 
 
 def is_finite(value: Any, depth: int = DEEPEST) -> bool:
-    """Are all floats in a value finite?  What holds no floats is."""
+    """Whether all floats in a value are finite."""
     if isinstance(value, float | complex | np.floating | np.complexfloating):
         return bool(np.isfinite(value))
     if isinstance(value, np.ndarray):
@@ -100,7 +100,7 @@ def is_finite(value: Any, depth: int = DEEPEST) -> bool:
 
 
 def message(name: str, line: int, emitted: Emitted, watch: Watch) -> str:
-    """What is said of the first variable that is not finite: the statement, the user's line, and the forward half if it began there."""
+    """Return the message about the first variable that is not finite: its statement, the user's line, and an origin in the forward half."""
     rows = emitted.text.splitlines()
     lines = [f"{name} is not finite after {rows[line - 1].partition('  #')[0].strip()}", *shown(emitted.place(line))]
     if watch.forward is not None:
@@ -110,7 +110,7 @@ def message(name: str, line: int, emitted: Emitted, watch: Watch) -> str:
 
 
 def shown(loc: Loc) -> list[str]:
-    """A place as errors show it."""
+    """Return a place in the form of error messages."""
     return [f"  {loc.file}:{loc.line}", f"      {loc.text.strip()}"] if loc.line else []
 
 

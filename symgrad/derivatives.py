@@ -1,6 +1,6 @@
-"""A ``Derived`` is one derivative of one function; equal requests give the same object.
+"""``Derived``: one derivative of one function. Equal requests return the same object.
 
-It holds no mathematics: it resolves a request against the function's parameters, and its generated ``__call__``
+It contains no mathematics: it resolves a request against the function's parameters, and its generated ``__call__``
 (see ``dispatch``) calls the function that ``compile`` generated for the types of the arguments.
 """
 
@@ -53,14 +53,14 @@ from symgrad.targets import available
 from symgrad.tracebacks import boundary
 from symgrad.verification.first_call import parts_of
 
-EVERY = ("vjp", "jvp", "linearize")  #: the derivatives that are taken by all arguments with floats if ``wrt`` is not given
+EVERY = ("vjp", "jvp", "linearize")  #: the derivatives that are with respect to all arguments with floats if ``wrt`` is not given
 
 
 class Derived:
-    """A derivative of a function; called like the function itself. Made by ``grad``, ``value_and_grad``, ``vjp``."""
+    """A derivative of a function, called like the function itself. Created by ``grad``, ``value_and_grad``, ``vjp``."""
 
     __slots__ = ("__dict__", "__weakref__")
-    _of: Any  #: what was differentiated: a function, or another ``Derived``
+    _of: Any  #: the differentiated function, or another ``Derived``
     _options: Options
     _function: Any  #: the user's function at the bottom
     _table: Table
@@ -83,7 +83,7 @@ class Derived:
         import_stages(self._function, settings.jit)
 
     def _asked(self) -> Asked:
-        """What the first calls are compared with, and how."""
+        """Return the comparison that the first calls run."""
         settings, of = self._options, self._of
         every = settings.what in EVERY and settings.wrt is None
 
@@ -124,7 +124,7 @@ class Derived:
 
     def _along(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...], notes: Notes | None,
                read: Callable[[str], Any] | None) -> Compiled:  # fmt: skip
-        """The product of a Hessian with an argument: the gradient of the gradient, weighted by it."""
+        """Return the product of the Hessian with a vector: the gradient of the gradient, weighted by the vector."""
         settings, (gradient, vector) = self._options, getattr(function, ALONG)
         rest = without(signature, vector)
         below = gradient._table.exact_entry(rest, pins)
@@ -148,12 +148,12 @@ class Derived:
         return names
 
     def derive(self, signature: Signature) -> Compiled:
-        """The code for a signature."""
+        """Compile the code for a signature."""
         return self._table.entry(signature).compiled
 
     @property
     def __symgrad_derivative__(self) -> tuple[Any, str, Any, bool, frozenset[str], bool] | None:
-        """For the frontend, when this is called inside another function: of what, which, wrt, has_aux, no_grad, holomorphic."""
+        """Describe the derivative to the frontend, for calls inside a differentiated function."""
         settings = self._options
         if settings.what in ("hvp", "vhp"):
             return None
@@ -165,10 +165,10 @@ class Derived:
 
     @property
     def __symgrad_inlines__(self) -> Any:
-        """For the frontend: a function to be read in the place of this one, if there is one."""
+        """Return the function that the frontend reads in place of this one, or None."""
         return self._function if self._options.what in ("hvp", "vhp") else None
 
-    # -------------------------------------------------------------- being a function
+    # -------------------------------------------------------------- the protocol of functions
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else bound(self, instance)
@@ -180,13 +180,13 @@ class Derived:
     @property
     @boundary
     def grad(self) -> Derived:
-        """The gradient of this derivative, with respect to the same parameters."""
+        """Return the gradient of this derivative, with respect to the same parameters."""
         return derive(self, replace(self._options, what="grad", has_aux=False))
 
     @property
     @boundary
     def primal(self) -> Derived:
-        """The function itself: compiled, if this derivative is; it leaves its arguments alone."""
+        """Return the function itself, compiled if this derivative is; it does not modify its arguments."""
         return derive(self._function, replace(self._options, what="primal", wrt=None, has_aux=False))
 
     @boundary
@@ -204,7 +204,7 @@ class Derived:
         return self  # as copies of functions are
 
     def __symgrad_reduce__(self) -> tuple[Any, ...]:
-        """As ``__reduce__``, where the function itself is being written by value and may refer to this derivative."""
+        """Implement ``__reduce__`` while the function itself is pickled by value and may refer to this derivative."""
         if is_importable(self._function):
             return self.__reduce__()
         return unfinished, (self._options.what,), (self._of, self._options)
@@ -226,11 +226,11 @@ class Derived:
         return f"{self._options.word}({of}{wrt})"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """What a notebook shows: both texts side by side for the latest call, and the formulas of short ones."""
+        """Return the representations that a notebook shows: both texts for the latest call, and formulas of short ones."""
         shown: dict[str, str] = imported("symgrad.notebook.display").bundle(self)
         return shown
 
-    # -------------------------------------------------------------- looking at what was made
+    # -------------------------------------------------------------- inspection
 
     def _entry(self, args: tuple[Any, ...], kwargs: dict[str, Any], signature: str | None) -> Entry:
         if args or kwargs:
@@ -242,7 +242,7 @@ class Derived:
 
     @boundary
     def compiled(self, *args: Any, **kwargs: Any) -> Callable[..., Any]:
-        """The generated function itself, for arguments like these (without arguments: the latest)."""
+        """Return the generated function for arguments of these types, by default those of the latest call."""
         entry = self._entry(args, kwargs, None)
         if (args or kwargs) and entry.compiled.pending is not None:
             entry = self._table.ready(entry, self._table.bind(args, kwargs).arguments)
@@ -250,9 +250,9 @@ class Derived:
 
     @boundary
     def source(self, *args: Any, signature: str | None = None, optimize: Literal["read", "speed"] = "read", **kwargs: Any) -> str:
-        """The generated source, for arguments like these, or ``signature="f8[:], float"`` (without both: the latest).
+        """Return the generated source for arguments of these types, or for ``signature="f8[:], float"`` (default: the latest call).
 
-        With ``optimize="read"`` the statements are the user's, with ``"speed"`` as they run, rewritten to run fast.
+        ``optimize="read"`` keeps the user's statements; ``"speed"`` is the optimised text that runs.
         """
         compiled = self._entry(args, kwargs, signature).compiled
         if compiled.pending is not None:
@@ -261,9 +261,9 @@ class Derived:
 
     @boundary
     def ir(self, *args: Any, stage: Stage = None, signature: str | None = None, **kwargs: Any) -> str:
-        """The IR as text, at the end or after a stage of the pipeline; for a pair of stages what changed between them.
+        """Return the IR as text, after the last stage of the pipeline or after ``stage``; for a pair of stages, their difference.
 
-        A stage may also be the name of a pass (``python -m symgrad passes`` lists them): the IR is then that which it left last.
+        A stage may also be the name of a pass (``python -m symgrad passes`` lists them): the IR is that after the pass last ran.
         """
         entry = self._entry(args, kwargs, signature)
         stages = entry.compiled.stages()
@@ -279,7 +279,7 @@ class Derived:
 
     @boundary
     def explain(self, *args: Any, signature: str | None = None, **kwargs: Any) -> str:
-        """What becomes of each line of the function, and why: what is active, kept, computed again, and what could not be proved."""
+        """Return a report on each line of the function: which values are active, saved, recomputed, and why."""
         entry = self._entry(args, kwargs, signature)
         source = read(self._function)
 
@@ -291,10 +291,10 @@ class Derived:
 
     @boundary
     def debug(self, *args: Any, signature: str | None = None, debug_nans: bool = False, **kwargs: Any) -> Callable[..., Any]:
-        """A function that computes this derivative by the statements of ``source``, for arguments like these: debuggers step through it.
+        """Return a function that runs the statements of ``source``, for arguments of these types, so that a debugger can step through it.
 
-        The code that runs otherwise is rewritten to run fast, and as a kernel it has no lines. With ``debug_nans`` the function raises
-        FloatingPointError where a variable of the backward half first holds infinity or NaN, and says which, and of which line of yours.
+        The code that normally runs is optimised, and a kernel has no Python lines. With ``debug_nans`` the function raises
+        FloatingPointError at the first variable of the backward half that is infinite or NaN; the message names it and the user's line.
 
         >>> import symgrad
         >>> slope = symgrad.grad(symgrad.from_source("def f(x): return math.sqrt(x) + x * x"))
@@ -313,7 +313,7 @@ class Derived:
 
     @boundary
     def timings(self, *args: Any, signature: str | None = None, **kwargs: Any) -> str:
-        """How long each pass takes on the function, in ms: the derivative is made anew for arguments like these.
+        """Compile the derivative again for arguments of these types, and return the time of each pass in ms.
 
         >>> import symgrad
         >>> print(symgrad.grad(lambda x: x * x).timings(2.0))  # doctest: +ELLIPSIS
@@ -327,7 +327,7 @@ class Derived:
         return table_of_timings(f"{self!r} for {entry.signature}", self._retold(entry).trace.timings)
 
     def _retold(self, entry: Entry, stop_after: str = "") -> Notes:
-        """What the stages tell while the derivative is made anew; nothing else is done with it."""
+        """Compile the derivative again and return the remarks of the stages."""
         notes = Notes(trace=Trace(stop_after=stop_after))
         with LOCK:
             self._make(self._function, entry.signature, entry.compiled.pins, notes)
@@ -335,10 +335,10 @@ class Derived:
 
 
 class Directional(Derived):
-    """The derivative of a function in a direction; called with the arguments and their tangents, as two tuples. Made by ``jvp``."""
+    """A directional derivative, called with two tuples: the arguments and their tangents. Created by ``jvp``."""
 
     __slots__ = ()
-    at: Callable[..., Any]  #: the guard: arguments to a function of tangents by name
+    at: Callable[..., Any]  #: the guard: arguments -> a function of tangents by name
 
     @classmethod
     def _install(cls, guard: Callable[..., Any]) -> None:
@@ -350,7 +350,7 @@ class Directional(Derived):
         return self.pushed((), primals, tangents, kwargs)
 
     def pushed(self, instance: tuple[Any, ...], primals: Any, tangents: Any, kwargs: dict[str, Any]) -> Any:
-        """The same, of a method for an instance."""
+        """Compute the same for a method of an instance."""
         if not isinstance(primals, tuple | list):
             raise BadArgument(f"the arguments are {type(primals).__name__}, not a tuple", hint="pass a tuple, also for one argument: (x,)")
         along = self.at(*instance, *primals, **kwargs)
@@ -361,7 +361,7 @@ class Directional(Derived):
         return result
 
     def arguments(self, instance: tuple[Any, ...], primals: Any, kwargs: dict[str, Any]) -> Mapping[str, Any]:
-        """What is passed, and defaults, by parameter."""
+        """Return arguments and defaults by parameter."""
         names = self._positional
         if names is not None and not kwargs and len(names) == len(instance) + len(primals):
             return dict(zip(names, (*instance, *primals), strict=True))
@@ -369,7 +369,7 @@ class Directional(Derived):
 
     @functools.cached_property
     def _positional(self) -> tuple[str, ...] | None:
-        """The names of the parameters, if all are passed in order."""
+        """Return the names of the parameters if all are passed in order."""
         parameters = self._table.parameters.parameters.values()
         plain = all(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
         return tuple(p.name for p in parameters) if plain else None
@@ -381,16 +381,16 @@ class Directional(Derived):
 
     @property
     def grad(self) -> Derived:
-        """Refused: what takes tangents is not differentiated as a whole."""
+        """Raise: a function of primals and tangents is not differentiated as a whole."""
         raise not_whole(self)
 
     def by_name(self, tangents: Any, primals: Any, arguments: Mapping[str, Any], instance: int) -> dict[str, Any]:
-        """The tangents by parameter, each held against what was passed for it."""
+        """Return the tangents by parameter, each validated against its argument."""
         return tangents_by_name(tangents, len(primals), arguments, self._wrt, self._table.parameters, instance)
 
 
 class Linearized(Directional):
-    """The value of a function and its derivative as a linear function; called with the arguments. Made by ``linearize``."""
+    """The value of a function and its derivative as a linear function, called with the arguments. Created by ``linearize``."""
 
     __slots__ = ()
 
@@ -412,7 +412,7 @@ class Linearized(Directional):
 
 
 def not_whole(derivative: Derived) -> BadArgument:
-    """The error for a derivative that is asked for of what takes tangents or gives a function of them."""
+    """Return the error for differentiating ``jvp`` or ``linearize`` as a whole."""
     what = f"{derivative!r} takes or gives tangents, and is not differentiated as a whole"
     name = describe(derivative._function)
     return BadArgument(what, hint=f"call it in a function of your own: lambda x: jvp({name}, (x,), (dx,))")
@@ -420,9 +420,9 @@ def not_whole(derivative: Derived) -> BadArgument:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What makes two function objects one function: code, globals, cells, defaults; with rules of its own it is itself alone.
+    """The identity of a function: code, globals, cells, defaults. A function with rules of its own equals only itself.
 
-    A fresh lambda of a loop is not new.
+    A lambda that a loop creates again is therefore the same function.
     """
 
     parts: tuple[Any, ...]
@@ -435,17 +435,17 @@ class Key:
             return cls((Same(of),), of)
         keywords = [part for pair in sorted((of.__kwdefaults__ or {}).items()) for part in pair]
         parts = [of.__code__, of.__globals__, *(of.__closure__ or ()), *(of.__defaults__ or ()), *keywords]
-        if of in declarations.DECLARED:  # what is declared of it belongs to this object
+        if of in declarations.DECLARED:  # its declared rules belong to this object
             parts.append(of)
         return cls((of.__qualname__, len(of.__defaults__ or ()), *map(Same, parts)), of)
 
 
-#: every ``Derived`` that somebody still holds; ``_derive`` keeps the latest ones besides
+#: every ``Derived`` that is still referenced; ``_derive`` also caches the latest ones
 ALIVE: weakref.WeakValueDictionary[tuple[Key, Options], Derived] = weakref.WeakValueDictionary()
 
 
 def derive(of: Any, settings: Options) -> Derived:
-    """The ``Derived`` for a function and settings; equal settings give the same object."""
+    """Return the ``Derived`` for a function and settings; equal settings return the same object."""
     key = Key.of_function(of)
     derivative = ALIVE.get((key, settings))
     if derivative is None:
@@ -461,7 +461,7 @@ def _derive(key: Key, settings: Options) -> Derived:
 
 
 def unfinished(what: str = "grad") -> Derived:
-    """An object of a class of its own, which has yet to be told what it is the derivative of."""
+    """Return an uninitialised object of a class of its own."""
     base = {"jvp": Directional, "linearize": Linearized}.get(what, Derived)
     kind: type[Derived] = type(base.__name__, (base,), {"__slots__": (), "__module__": __name__})
     return kind.__new__(kind)

@@ -1,4 +1,4 @@
-"""The tangents that a user passes -> tangents by parameter, each held against what was passed for it: its tree and its leaves."""
+"""Checks the tangents that a user passes against the trees and leaves of the arguments, and sorts them by parameter."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from symgrad.errors import BadArgument
 from symgrad.paths import value_at
 from symgrad.text import attribute, has_literal, item
 
-#: what has no parts and may have a tangent, by class: seen at once, as most arguments are
+#: classes of leaves with a tangent: the fast path for most arguments
 PLAIN = (float, complex)
 
 
 def tangents_by_name(tangents: Any, passed: int, arguments: Mapping[str, Any], wrt: Sequence[str] | None, parameters: inspect.Signature,
                      instance: int) -> dict[str, Any]:  # fmt: skip
-    """The tangents by parameter; ``wrt`` names those that have one, by default all that are ``passed`` in order, so many.
+    """Return the tangents by parameter. ``wrt`` names the parameters that have one, by default all that are ``passed`` by position.
 
-    ``instance`` is 1 where the first parameter is an instance, which has none.
+    ``instance`` is 1 where the first parameter is an instance, which has no tangent.
     """
     if not isinstance(tangents, tuple | list):
         raise BadArgument(f"the tangents are {type(tangents).__name__}, not a tuple", hint="pass a tuple, also for one argument: (dx,)")
@@ -39,7 +39,7 @@ def tangents_by_name(tangents: Any, passed: int, arguments: Mapping[str, Any], w
 
 
 def part_passed(arguments: Mapping[str, Any], path: str) -> Any:
-    """The part of the arguments that a path names; BadArgument where there is none."""
+    """Return the part of the arguments that a path names; raise BadArgument if there is none."""
     try:
         return value_at(arguments, path)
     except (AttributeError, LookupError, TypeError):
@@ -47,14 +47,14 @@ def part_passed(arguments: Mapping[str, Any], path: str) -> Any:
 
 
 def counted(tangents: Sequence[Any]) -> str:
-    """How many tangents there are, in words."""
+    """Return the number of tangents, in words."""
     return "1 tangent is" if len(tangents) == 1 else f"{len(tangents)} tangents are"
 
 
 def in_order(
     tangents: Sequence[Any], passed: int, arguments: Mapping[str, Any], parameters: inspect.Signature, instance: int
 ) -> dict[str, Any]:
-    """The tangents of what is ``passed`` in order; what is a default, or passed by name, stays as it is."""
+    """Return the tangents of positional arguments; defaults and keyword arguments have none."""
     if len(tangents) != passed:
         raise BadArgument(f"{counted(tangents)} passed for {passed} arguments", hint="pass one for each, None for what holds no floats")
     named: dict[str, Any] = {}
@@ -68,7 +68,7 @@ def in_order(
 
 
 def unmoved(primal: Any) -> Any:
-    """Zeros in the tree of an argument, None in the place of what has no tangent."""
+    """Return zeros in the tree of an argument, with None for leaves without a tangent."""
     match primal:
         case dict():
             return {key: unmoved(part) for key, part in items_held(primal)}
@@ -86,7 +86,7 @@ def unmoved(primal: Any) -> Any:
 
 
 def check_tree(path: str, primal: Any, tangent: Any) -> None:
-    """Raise BadArgument where a tangent has not the tree of its argument, or is one of what has none; leaves are looked at later."""
+    """Raise BadArgument if a tangent differs from its argument in structure, or belongs to a leaf without tangents."""
     if type(primal) in PLAIN or isinstance(primal, np.ndarray | np.generic) and primal.dtype.kind in "fcO":
         return
     match primal:
@@ -120,7 +120,7 @@ def check_tree(path: str, primal: Any, tangent: Any) -> None:
 
 
 def holds_floats(primal: Any) -> bool:
-    """Is there a float or a complex number in a tree?"""
+    """Whether a tree holds a float or a complex number."""
     match primal:
         case dict():
             return any(map(holds_floats, primal.values()))

@@ -1,4 +1,4 @@
-"""What goes wrong, in fields, and the one renderer that turns the fields into text.
+"""The classes of errors, each with its facts in fields, and the one renderer that turns the fields into text.
 
 Each kind is a class with a section in ``docs/errors.md``, which the command line prints. A refusal names what, where, and the way
 out; several offences of one function are held together by the first of them (``together``).
@@ -17,17 +17,17 @@ from typing import Any, TypeVar
 
 from symgrad.location import Loc
 
-#: prints the section about a kind, wherever symgrad is installed
+#: the command that prints the section about a kind
 COMMAND = "python -m symgrad errors"
 
 Note = tuple[Loc, str]
-#: texts of refused arguments that tell what to leave out, or to write
+#: texts about refused arguments that name what to leave out or to write
 WRITES = re.compile(r"does not write to its arguments?$")
 LEFT_OUT, INSTEAD = re.compile(r"(\w+) of (?:np|scipy)\.[\w.]+ is not supported"), re.compile(r"supported with (\w+=\S+)$")
 
 
 class SymgradError(Exception):
-    """Base of all kinds: ``what`` went wrong, ``loc`` where, ``hint`` the way out, ``notes`` other places that matter.
+    """Base of all errors: ``what`` is the cause, ``loc`` the place, ``hint`` the way out, ``notes`` further places.
 
     ``pin`` is the expression of an integer whose value, were it known while compiling, would do; it reads the ``objects``. ``integers``
     are the expressions of those that were read from outside.
@@ -62,7 +62,7 @@ class SymgradError(Exception):
         return [self, *self.others]
 
     def at(self, loc: Loc) -> SymgradError:
-        """Say where, if that is not said yet."""
+        """Set the place unless it is set already."""
         if self.loc is None or not self.loc.file:
             self.loc = loc
         return self
@@ -76,7 +76,7 @@ class SymgradError(Exception):
         return "\n".join([*lines, more(*(type(error).__name__ for error in self.errors))])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = {name: value for name, value in self.__dict__.items() if name != "objects"}  # which other processes have not
+        kept = {name: value for name, value in self.__dict__.items() if name != "objects"}  # which other processes lack
         return _rebuild, (type(self), kept)
 
 
@@ -87,24 +87,24 @@ def _rebuild(kind: type[SymgradError], fields: dict[str, Any]) -> SymgradError:
 
 
 def anew(error: SymgradError) -> SymgradError:
-    """A copy of an error that holds nothing of where the error was raised."""
+    """Return a copy of an error without its traceback."""
     new_error = _rebuild(type(error), dict(error.__dict__))
     new_error.others = [anew(other) for other in error.others]
     return new_error
 
 
 def render(error: SymgradError) -> str:
-    """An error as a traceback ends: kind and what, file and line, the line with carets, the way out."""
+    """Render an error as at the end of a traceback: kind and cause, file and line, the line with carets, the hint."""
     return f"{type(error).__name__}: {error}"
 
 
 def more(*kinds: str) -> str:
-    """The line that says where kinds are explained."""
+    """Return the line that refers to the explanation of the kind."""
     return f"  more: {COMMAND} {' '.join(dict.fromkeys(kinds))}"
 
 
 def _lines(error: SymgradError) -> list[str]:
-    """What, where, and the way out."""
+    """Return the lines: cause, place, hint."""
     lines = [error.what]
     if error.loc is not None and error.loc.file:
         lines += _place(error.loc)
@@ -119,9 +119,9 @@ def _place(loc: Loc) -> list[str]:
 
 
 def together(errors: Iterable[SymgradError]) -> SymgradError:
-    """One error that holds all the given ones, in order and each offence once; the first gives the kind.
+    """Combine errors into one, in order and without repetition; the first determines the kind.
 
-    What only follows from another one is left out: who mends the first needs no other way out.
+    Consequences of another error are omitted: resolving the cause resolves them too.
     """
     seen: dict[tuple[Any, ...], SymgradError] = {}
     every = [held for outer in errors for held in outer.errors]
@@ -135,7 +135,7 @@ def together(errors: Iterable[SymgradError]) -> SymgradError:
 
 
 def nearest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
-    """The known names that look most like ``name``.
+    """Return the known names that are most similar to ``name``.
 
     >>> nearest("arctan_2", ["arctan", "arctan2", "tanh"])
     ['arctan2', 'arctan']
@@ -143,7 +143,7 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     return difflib.get_close_matches(name, sorted(set(known)), count, 0.6)
 
 
-# ------------------------------------------------------------------ what the user's function contains
+# ------------------------------------------------------------------ the user's function
 
 
 class UnsupportedSyntax(SymgradError):
@@ -151,9 +151,9 @@ class UnsupportedSyntax(SymgradError):
 
 
 class UnknownFunction(SymgradError):
-    """A call of something without a rule, on a value that carries a derivative.
+    """A call of a function without a rule, on a value that carries a derivative.
 
-    ``known`` are the names there are; the nearest become the hint.
+    ``known`` are the names with a rule; the nearest become the hint.
     """
 
     default_hint = "declare it with symgrad.elementwise, rule or constant"
@@ -168,9 +168,9 @@ class UnknownFunction(SymgradError):
 
 
 class UnsupportedArgument(SymgradError):
-    """An argument of a known function that its rule does not take, or that must be a literal.
+    """An argument that the rule of a function does not accept, or that must be a literal.
 
-    What follows a semicolon in the text is the hint; an argument that is not supported is to be left out.
+    The text after a semicolon is the hint. For an unsupported argument, the hint is to leave it out.
 
     >>> error = UnsupportedArgument("axes of np.f is not supported")
     >>> error.hint, UnsupportedArgument("np.f takes a list; write [x] for x").hint, UnsupportedArgument("np.f is supported with k=1").hint
@@ -189,17 +189,17 @@ class UnsupportedArgument(SymgradError):
 
 
 class NoDerivative(SymgradError):
-    """A function that has a derivative which nobody has written; ``what`` ends with the row's reason."""
+    """A function whose derivative exists but is not implemented; ``what`` ends with the row's reason."""
 
     default_hint = "declare one with symgrad.rule, or stop_gradient it"
 
 
 class ShapeMismatch(SymgradError):
-    """Shapes that can never go together."""
+    """Shapes that never broadcast."""
 
 
 class CaughtException(SymgradError):
-    """An exception was caught in code that carries a derivative; known only while running."""
+    """An exception was caught in code that carries a derivative; detected at run time."""
 
     default_hint = "test for the condition with if"
 
@@ -210,7 +210,7 @@ class CaughtException(SymgradError):
 class UnsureAlias(SymgradError):
     """A store to memory that another name, read later, may or may not share.
 
-    ``laid``: might it be known if it were known how the arguments lie in memory?
+    ``laid``: whether the memory layout of the arguments could decide it.
     """
 
     default_hint = "take a .copy() of one of the two"
@@ -218,26 +218,26 @@ class UnsureAlias(SymgradError):
 
 
 class UnknownType(SymgradError):
-    """A store, augmented assignment or view through something whose type is not known."""
+    """A store, augmented assignment or view of a value of unknown type."""
 
     default_hint = "make it an array of a known type, with np.asarray and dtype=float"
 
 
 class CastStore(SymgradError):
-    """A value that carries a derivative is stored where only integers or booleans fit."""
+    """A value that carries a derivative is stored into integers or booleans."""
 
     default_hint = "make the array float, for example dtype=float"
 
 
-# ------------------------------------------------------------------ what is asked for
+# ------------------------------------------------------------------ requests
 
 
 class BadArgument(SymgradError, TypeError, ValueError):
-    """What was asked for does not fit the function: a ``wrt`` that does not exist, a wrong call."""
+    """A request that does not fit the function, such as a ``wrt`` that names no argument, or a call with wrong arguments."""
 
 
 class IntegerArgument(SymgradError, TypeError):
-    """A gradient with respect to an integer or a boolean was asked for."""
+    """A gradient with respect to an integer or a boolean was requested."""
 
     default_hint = "pass a float: 2.0 in the place of 2"
 
@@ -249,7 +249,7 @@ class NotActive(SymgradError):
 
 
 class NotScalar(SymgradError):
-    """The gradient of something that is not one number was asked for."""
+    """The gradient of a result that is not one number was requested."""
 
     default_hint = "use vjp, or sum the output"
 
@@ -264,36 +264,36 @@ class FreedGraph(SymgradError, RuntimeError, SystemError):
 
 
 class NotReached(SymgradError, ValueError):
-    """A gradient was asked for with respect to a tensor that no output was made of."""
+    """A gradient was requested with respect to a tensor that no output depends on."""
 
     default_hint = "allow_unused=True gives None for it"
 
 
 class Overwritten(SymgradError, RuntimeError):
-    """A tensor whose values the backward half needs was changed in place since they were used."""
+    """A tensor whose values the backward half needs was modified in place after their use."""
 
     default_hint = "change a clone() of it, or call backward first"
 
 
 class LeafInPlace(SymgradError, ValueError):
-    """A leaf whose gradient is asked for is changed in place while operations are recorded."""
+    """A leaf that requires a gradient is modified in place while operations are recorded."""
 
     default_hint = "change it inside no_grad(), or change a clone()"
 
 
-REFUSED = "__symgrad_refused__"  #: the attribute of an error of Python's own class that is a message of ours about the user's call
+REFUSED = "__symgrad_refused__"  #: the attribute of an exception of a Python class that is symgrad's message about the user's call
 
 Told = TypeVar("Told", bound=Exception)
 
 
 def refused(error: Told) -> Told:
-    """Mark an error of Python's own class as a message of ours."""
+    """Mark an exception of a Python class as a message of symgrad."""
     setattr(error, REFUSED, True)
     return error
 
 
 def required(holds: object, what: str) -> None:
-    """Refuse an argument with the documented AssertionError, also under ``python -O``."""
+    """Raise the documented AssertionError unless the condition holds, also under ``python -O``."""
     if not holds:
         raise refused(AssertionError(what))
 
@@ -302,41 +302,41 @@ def required(holds: object, what: str) -> None:
 
 
 class SourceNotFound(SymgradError):
-    """Python has kept no text of the function."""
+    """Python has no source text of the function."""
 
     default_hint = "define it in a file, or from its text with symgrad.from_source"
 
 
 class StaleSource(SymgradError):
-    """The file has changed since the function was made, so its text is not its code."""
+    """The file has changed since the function was defined, so its text does not match its code."""
 
     default_hint = "import the module again"
 
 
 class SaveError(SymgradError):
-    """A derived function depends on something that cannot be written to a file of its own."""
+    """A derivative cannot be written to a self-contained file."""
 
 
 class NumbaMissing(SymgradError, ImportError):
-    """Compiled code was asked for where numba is not installed."""
+    """Compiled code was requested, but numba is not installed."""
 
     default_hint = "pip install numba scipy, or say jit='auto'"
 
 
 class SciPyMissing(SymgradError, ImportError):
-    """A solver or a sparse derivative was asked for where SciPy is not installed."""
+    """A solver or a sparse derivative was requested, but SciPy is not installed."""
 
     default_hint = "pip install scipy"
 
 
 class CloudpickleMissing(SymgradError, ImportError, PicklingError):
-    """A derivative of a function that another process cannot import was pickled where cloudpickle is not installed."""
+    """A derivative of a function that other processes cannot import was pickled, but cloudpickle is not installed."""
 
     default_hint = "pip install cloudpickle, or move the function to a module"
 
 
 class DaskMissing(SymgradError, ImportError):
-    """A sum over the shards of a cluster was asked for where dask.distributed is not installed."""
+    """A sum over shards was requested, but dask.distributed is not installed."""
 
     default_hint = 'pip install "symgrad[dask]"'
 
@@ -346,7 +346,7 @@ class ClusterFailed(SymgradError, RuntimeError):
 
 
 class Notice(UserWarning):
-    """Base of what is told without an error: ``what``, ``loc`` where, ``hint`` the way to change it."""
+    """Base of notices: ``what`` is the fact, ``loc`` the place, ``hint`` how to change it."""
 
     hint = ""
 
@@ -359,7 +359,7 @@ class Notice(UserWarning):
         return "\n".join([self.what, *place, f"  {self.hint}", more(type(self).__name__)])
 
     def give(self) -> None:
-        """Warn, at the line of the user's own that led here."""
+        """Emit the warning at the user's line that caused it."""
         here = str(Path(__file__).parent)
         depth, frame = 1, sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith((here, "<symgrad")):
@@ -399,7 +399,7 @@ class NotActiveWarning(Notice):
 
 
 class CacheNotUsed(Notice):
-    """A directory that others can write to is not used, and nothing is kept on the disk.
+    """The cache directory is writable by others, so it is not used, and nothing is stored on disk.
 
     >>> print(CacheNotUsed("/srv/kept", "others can write to it"))
     /srv/kept is not used to keep compiled code: others can write to it
@@ -414,19 +414,19 @@ class CacheNotUsed(Notice):
         self.place, self.why = place, why
 
 
-# ------------------------------------------------------------------ ours
+# ------------------------------------------------------------------ defects of symgrad
 
 
 class InvalidIR(SymgradError):
-    """The compiler has made a program that breaks its own rules; never the user's fault."""
+    """The compiler produced an invalid program. This is a defect of symgrad."""
 
     default_hint = "this is a fault of symgrad: please report it"
 
 
 class Mismatch(SymgradError):
-    """Generated code and the user's function give two results for one call; never the user's fault.
+    """Generated code and the user's function return different results for one call. This is a defect of symgrad.
 
-    ``ours`` and ``theirs`` are the two, ``report`` a text to send: the program, the types of its arguments, versions.
+    ``ours`` and ``theirs`` are the two results. ``report`` is a text for a bug report: the program, the types of its arguments, versions.
     """
 
     default_hint = "this is a fault of symgrad: please report it with the text in .report; verify=False runs the code as it is"

@@ -1,4 +1,4 @@
-"""The arguments of a call -> their texts, with which a saved module checks itself."""
+"""Turns the arguments of a call into source text, with which a saved module checks itself."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 from symgrad.kinds import conversion, native
 from symgrad.text import exact, literal, plain_key
 
-#: arrays with no more elements are written out
+#: arrays with at most this number of elements are written out
 SMALL = 24
 
 
 def example_text(value: Any) -> str:
-    """An expression for an argument like this one; it may use ``np`` and ``rng``, a seeded generator. ``ValueError`` if there is none."""
+    """Return an expression for an argument of this type and shape. It may use ``np`` and ``rng``, a seeded generator. Raises ValueError."""
     if conversion(value):
         value = np.asarray(value).astype(native(value.dtype))[()]
     match value:
@@ -44,7 +44,7 @@ def example_text(value: Any) -> str:
 
 
 def examples_of(function: types.FunctionType, arguments: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """The texts of the positional arguments of a call; None if one has no text, or if some must be given by name."""
+    """Return the texts of the positional arguments of a call; None if one has no text, or if keyword-only arguments are required."""
     texts = []
     for p in inspect.signature(function, follow_wrapped=False).parameters.values():
         if p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD, p.VAR_POSITIONAL):

@@ -1,7 +1,7 @@
-"""What a derivative hands out, held to its arguments at every call, where ``SYMGRAD_CHECK`` is set.
+"""Checks every returned cotangent against its argument, at every call, where ``SYMGRAD_CHECK`` is set.
 
-A gradient is in the form of its argument: of an array an array of its shape and dtype, of a number a number. Its memory is its own: it
-can be written to, does not overlap itself, and is shared with no argument, no seed, no other gradient and not with the value.
+A gradient has the form of its argument: for an array, an array of the same shape and dtype; for a number, a number. Its memory is writable,
+does not overlap itself, and is shared with no argument, seed, value or other gradient.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from symgrad.paths import value_at
 from symgrad.text import item as spelled
 from symgrad.tracebacks import boundary
 
-Leaf = tuple[str, Any]  #: a path and what stands there
+Leaf = tuple[str, Any]  #: a path and the value there
 NUMBERS = (float, complex, np.inexact)
 #: what arrays of long numbers are converted to
 WIDEST = {"g": np.dtype(np.float64), "G": np.dtype(np.complex128)}
 
 
 def checked() -> bool:
-    """Are results looked at?"""
+    """Whether results are checked."""
     return bool(os.environ.get("SYMGRAD_CHECK"))
 
 
@@ -52,9 +52,9 @@ Call = tuple[tuple[Any, ...], dict[str, Any]]  #: the positional and the named a
 
 
 def look(derived: Any, result: Any, call: Call, forms: Call) -> Any:
-    """The result of a derivative, once its gradients have been checked; a pullback checks its gradients at each call.
+    """Check the gradients in the result of a derivative, and return it; a pullback checks its gradients at each call.
 
-    ``forms`` are the arguments as they were before the call, which may have changed them.
+    ``forms`` are the arguments before the call, which may have modified them.
     """
     options = derived._options
     if options.what in ("primal", "jacobian", "hvp", "vhp", "frame"):
@@ -77,7 +77,7 @@ def look(derived: Any, result: Any, call: Call, forms: Call) -> Any:
 
 
 def part_before(before: dict[str, Any], name: str, now: Any) -> Any:
-    """The part of the arguments that a path names, before the call; what a list has beside its items is not kept."""
+    """Return the part of the arguments before the call that a path names; attributes of lists are not recorded."""
     try:
         return value_at(before, name)
     except AttributeError:
@@ -85,15 +85,15 @@ def part_before(before: dict[str, Any], name: str, now: Any) -> Any:
 
 
 def look_forward(out: Any, tangent: Any, inputs: Any) -> None:
-    """Raise ``InvalidIR`` where a tangent is not in the form of its result, or its memory is not its own."""
+    """Raise InvalidIR if a tangent differs in form from its result, or shares memory."""
     others = [*leaves("an argument or its tangent", inputs), *leaves("the value", out)]
     look_at("tangent", list(beside("the result", tangent, out)), others)
 
 
 def look_at(word: str, pairs: Sequence[tuple[str, Any, Any]], others: Sequence[tuple[str, Any]]) -> None:
-    """Raise ``InvalidIR`` where a derivative is not in the form of what stands beside it, or shares memory with another value.
+    """Raise InvalidIR if a derivative differs in form from its counterpart, or shares memory with another value.
 
-    ``pairs`` are a path, a derivative and what it is of, ``others`` the values that it must share no memory with.
+    ``pairs`` are triples of path, derivative and counterpart; ``others`` are the values that must not share memory with it.
     """
     for path, part, of in pairs:
         if (fault := misfit(part, of)) is not None:
@@ -109,9 +109,9 @@ def look_at(word: str, pairs: Sequence[tuple[str, Any, Any]], others: Sequence[t
 
 
 class Exit:
-    """The arguments of a call, and what of them gradients are of: ``wrt`` gives each by name.
+    """The arguments of a call, and the paths ``wrt`` of those with gradients.
 
-    ``before`` are the arguments as they were before the call, if it may have changed them.
+    ``before`` are the arguments before the call, if it may have modified them.
     """
 
     def __init__(self, arguments: dict[str, Any], wrt: tuple[str, ...], single: bool, before: dict[str, Any] | None = None) -> None:
@@ -119,13 +119,13 @@ class Exit:
         self.before = arguments if before is None else before
 
     def check(self, gradients: Any, value: Any, seed: Any = None) -> None:
-        """Raise ``InvalidIR`` where a gradient is not in the form of its argument, or its memory is not its own."""
+        """Raise InvalidIR if a gradient differs in form from its argument, or shares memory."""
         parts = (gradients,) if self.single else gradients
         pairs = [pair for name, part in zip(self.wrt, parts, strict=True) for pair in beside(name, part, self.before[name])]
         look_at("gradient", pairs, [*leaves("the argument", self.arguments), *leaves("the value", value), *leaves("the seed", seed)])
 
     def pullback(self, function: Callable[..., Any], value: Any) -> Callable[..., Any]:
-        """A pullback that checks its gradients."""
+        """Return a pullback that checks its gradients."""
 
         @functools.wraps(function)
         @boundary
@@ -138,7 +138,7 @@ class Exit:
 
 
 def form(tree: Any, depth: int = 0) -> Any:
-    """The same arrays and numbers in new lists, dicts and namespaces, which do not change when the originals do."""
+    """Return the same arrays and numbers in new lists, dicts and namespaces, unaffected by changes of the originals."""
     if depth > 9 or isinstance(tree, np.ndarray | np.generic | type) or callable(tree):
         return tree
     if isinstance(tree, dict):
@@ -154,7 +154,7 @@ def form(tree: Any, depth: int = 0) -> Any:
 
 
 def beside(path: str, gradient: Any, argument: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Each gradient beside the number or array that it is of; where there is none, ``None`` stands."""
+    """Yield each gradient with the number or array it belongs to, or None."""
     if gradient is None:
         return
     if isinstance(argument, dict):
@@ -171,7 +171,7 @@ def beside(path: str, gradient: Any, argument: Any) -> Iterator[tuple[str, Any, 
 
 
 def misfit(gradient: Any, argument: Any) -> str | None:
-    """How a gradient is not in the form of its argument."""
+    """Describe how a gradient differs in form from its argument."""
     if type(argument) is np.ndarray:
         if not isinstance(gradient, np.ndarray):
             return f"is {type(gradient).__name__}, not an array"
@@ -190,13 +190,13 @@ def misfit(gradient: Any, argument: Any) -> str | None:
 
 
 def is_alike(gradient: Any, argument: Any) -> bool:
-    """Has a number the precision of another one, and is it real or complex as that is?"""
+    """Whether two numbers have the same precision, and both are real or both complex."""
     have, want = (np.asarray(number).dtype for number in (gradient, argument))
     return have == WIDEST.get(want.char, want)
 
 
 def leaves(path: str, tree: Any, above: tuple[Same, ...] = ()) -> Iterator[Leaf]:
-    """The arrays in lists, tuples, dicts and instances; ``above`` are the containers around."""
+    """Yield the arrays in lists, tuples, dicts and instances; ``above`` are the enclosing containers."""
     if isinstance(tree, np.ndarray):
         yield path, tree
         return
@@ -215,7 +215,7 @@ def leaves(path: str, tree: Any, above: tuple[Same, ...] = ()) -> Iterator[Leaf]
 
 
 def attributes_of(tree: Any) -> dict[str, Any]:
-    """What an instance holds in slots and in its ``__dict__``, where an attribute may have any name."""
+    """Return the values in the slots and the ``__dict__`` of an instance."""
     own = vars(tree) if hasattr(tree, "__dict__") else {}
     return {name: own[name] if name in own else getattr(tree, name) for name in record_names(tree)}
 

@@ -1,4 +1,4 @@
-"""Notes of the stages -> a page that says, line by line of the user's function, what becomes of it in the derivative and why."""
+"""``explain``: renders the remarks of the stages as a page, line by line of the user's function."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Lines = Callable[[str, int], str]  #: a line of a file
 
 
 class Explanation(str):
-    """The page that ``explain`` gives: a text, which notebooks show as a table."""
+    """The report of ``explain``: a text, which notebooks show as a table."""
 
     __slots__ = ("heading", "lines", "notes")
     heading: str
@@ -29,7 +29,7 @@ class Explanation(str):
 
 
 def explain(title: str, notes: Iterable[Note], lines: Lines, span: tuple[str, int, int]) -> Explanation:
-    """The page; ``span`` is the file of the user's function with its first and last line, of which each is shown.
+    """Return the report; ``span`` is the file of the user's function, with its first and last line.
 
     >>> from symgrad.location import Loc
     >>> notes = [Note("activity", "active", Loc("f.py", 2), "", "y"), Note("activity", "active", Loc("f.py", 2), "", "z")]
@@ -61,7 +61,7 @@ def explain(title: str, notes: Iterable[Note], lines: Lines, span: tuple[str, in
 
 
 def listing(file: str, numbers: list[int], notes: dict[int, list[Note]], lines: Lines) -> list[str]:
-    """Lines of a file, each with its notes below."""
+    """Return the lines of a file, each followed by its remarks."""
     width = len(str(max(numbers, default=0)))
     output = []
     for number in numbers:
@@ -73,7 +73,7 @@ def listing(file: str, numbers: list[int], notes: dict[int, list[Note]], lines: 
 
 
 def below(text: str, notes: list[Note]) -> list[str]:
-    """The notes of one line, by kind; notes that say the same of several names become one."""
+    """Return the remarks on one line, by kind; equal remarks on several names are merged."""
     output = []
     for kind in KINDS:
         groups: dict[tuple[str, str], list[str]] = {}
@@ -94,7 +94,7 @@ def below(text: str, notes: list[Note]) -> list[str]:
 
 
 def timings(title: str, taken: Sequence[Timing]) -> str:
-    """What each pass took in ms, in the order in which the stages ran, those of one name in a stage together.
+    """Return the time of each pass in ms, in the order of the stages, summed over equal names in a stage.
 
     >>> print(timings("grad of f", [Timing("simplify", "fold", 0.002), Timing("simplify", "fold", 0.001)]))
     grad of f

@@ -1,4 +1,4 @@
-"""Writes files for users: whole or not at all, and never over a file that symgrad has not written, or through a link, unless told to."""
+"""Writes files for users: whole or not at all. Foreign files and links are replaced only with ``overwrite``."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ HINT = "overwrite=True replaces it; or give another path"
 
 
 def write_file(path: str | os.PathLike[str], produce: Callable[[IO[bytes]], Any], is_own: Callable[[Path], bool], overwrite: bool) -> None:
-    """Have ``produce`` write a file, which takes the place at ``path`` when it is complete.
+    """Write a file with ``produce``, and move it to ``path`` when it is complete.
 
-    Raises OSError where it cannot be written, IsADirectoryError for a directory. Without ``overwrite`` a file that is there is
-    replaced only if ``is_own`` says that symgrad has written it, and a symbolic link not at all: SaveError. With ``overwrite``
-    the file that a link points to is replaced, and the link stays.
+    Without ``overwrite``, an existing file is replaced only if ``is_own`` recognises it as written by symgrad, and a symbolic link never;
+    SaveError is raised instead. With ``overwrite``, the target of a link is replaced and the link remains. Raises OSError if the file
+    cannot be written, IsADirectoryError for a directory.
     """
     check_free(path, is_own, overwrite)
     target = Path(os.path.realpath(path) if overwrite else path)
@@ -46,7 +46,7 @@ def write_file(path: str | os.PathLike[str], produce: Callable[[IO[bytes]], Any]
 
 
 def opened(temporary: Path, path: str | os.PathLike[str]) -> int:
-    """Make the file that is written first; what goes wrong is said of the path that was asked for."""
+    """Create the temporary file; errors refer to the requested path."""
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
     try:
         return os.open(temporary, flags, 0o666)
@@ -55,7 +55,7 @@ def opened(temporary: Path, path: str | os.PathLike[str]) -> int:
 
 
 def check_free(path: str | os.PathLike[str], is_own: Callable[[Path], bool], overwrite: bool) -> None:
-    """Raise SaveError if something at the path would be replaced that must not be."""
+    """Raise SaveError if the path holds something that must not be replaced."""
     known = None if overwrite else found_at(Path(path))
     if known is None:
         return
@@ -68,7 +68,7 @@ def check_free(path: str | os.PathLike[str], is_own: Callable[[Path], bool], ove
 
 
 def found_at(path: Path) -> os.stat_result | None:
-    """What is at a path, links not followed; None if nothing is."""
+    """Return the status of a path, without following links, or None."""
     try:
         return path.lstat()
     except FileNotFoundError:
@@ -76,7 +76,7 @@ def found_at(path: Path) -> os.stat_result | None:
 
 
 def is_written(path: Path, is_own: Callable[[Path], bool]) -> bool:
-    """Has symgrad written a file?  What cannot be read it has not."""
+    """Whether symgrad wrote the file; False if it cannot be read."""
     try:
         return is_own(path)
     except Exception:  # damaged files raise whatever reads them raises
@@ -84,7 +84,7 @@ def is_written(path: Path, is_own: Callable[[Path], bool]) -> bool:
 
 
 def linked(temporary: Path, target: Path) -> bool:
-    """Give a file a second name that nothing has; False where the file system knows no such names."""
+    """Create a hard link to a file; return False if the file system has no hard links."""
     try:
         os.link(temporary, target)
     except FileExistsError:

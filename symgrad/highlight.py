@@ -1,4 +1,4 @@
-"""Python source -> its lines as pieces, each with the class of its token, for terminals and pages; the text itself stays as it is."""
+"""Splits Python source into lines of classified tokens, for terminals and pages; the text itself is unchanged."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Piece = tuple[str, str]  #: a class, and the text
 
 
 def pieces(text: str) -> list[list[Piece]]:
-    """The lines of a text, each as pieces that together are the line.
+    """Split a text into lines, and each line into pieces.
 
-    A text that is no Python, or not all of one, is shown as far as it can be read.
+    Invalid or incomplete Python is classified as far as it can be read.
 
     >>> pieces("x = 2  # two")
     [[('plain', 'x = '), ('number', '2'), ('plain', '  '), ('comment', '# two')]]
@@ -35,7 +35,7 @@ def pieces(text: str) -> list[list[Piece]]:
 
 
 def filled(line: str, marks: list[tuple[int, int, str]]) -> Iterator[Piece]:
-    """The pieces of a line, with what stands between the tokens."""
+    """Return the pieces of a line, including the text between tokens."""
     place = 0
     for begin, stop, kind in marks:
         if begin < place:
@@ -49,7 +49,7 @@ def filled(line: str, marks: list[tuple[int, int, str]]) -> Iterator[Piece]:
 
 
 def classified(text: str) -> Iterator[tuple[str, tuple[int, int], tuple[int, int]]]:
-    """The tokens that have a class, with where they begin and end."""
+    """Yield the classified tokens, with their positions."""
     before = ""
     try:
         for item in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
@@ -63,7 +63,7 @@ def classified(text: str) -> Iterator[tuple[str, tuple[int, int], tuple[int, int
 
 
 def class_of(kind: int, word: str, before: str) -> str:
-    """The class of a token; ``before`` is the word before it."""
+    """Return the class of a token; ``before`` is the preceding word."""
     if kind in STRINGS:
         return "string"
     if kind == token.COMMENT:

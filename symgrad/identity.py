@@ -1,6 +1,6 @@
 """Keys that compare objects by identity and keep them alive.
 
-A bare ``id`` is no key: once the object is gone, another one may lie in its place and take its entry.
+A bare ``id`` is not a valid key: after the object is freed, another object may have the same ``id``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Same:
-    """An object as a key, equal to itself only.
+    """A key that is equal only to a key of the same object.
 
     >>> one, other = [1], [1]
     >>> Same(one) == Same(one), Same(one) == Same(other)

@@ -1,9 +1,9 @@
-"""Values that equations say: roots, fixed points, minima, solutions of differential equations and integrals, with derivatives.
+"""Values defined by equations: roots, fixed points, minima, solutions of differential equations, integrals; with derivatives.
 
-Each function calls SciPy and returns the solution. In a function that is differentiated the solution has a derivative: by the implicit
-function theorem, by sensitivity equations, or by Leibniz's rule, to any order and in both modes. Calls of SciPy's own functions
-have the same derivatives; these differ in that they take the arguments of the user's function one by one, return plain values, and are
-as accurate as derivatives need. ``docs/implicit.md`` says what each costs.
+Each function calls SciPy and returns the solution. Inside a differentiated function, the solution has derivatives of any order in both
+modes: by the implicit function theorem, by sensitivity equations, or by Leibniz's rule. Calls of SciPy's own functions have the same
+derivatives. The functions of this module differ from SciPy's in three ways: they pass ``*args`` to the user's function, they return plain
+values, and their default tolerances suit derivatives. ``docs/implicit.md`` gives the cost of each.
 """
 
 from __future__ import annotations
@@ -30,26 +30,28 @@ __all__ = ["fixed_point", "minimize", "odeint", "quad", "root", "solve_ivp"]
 
 
 def check_function(f: Any, word: str) -> None:
-    """Refuse what cannot be called."""
+    """Raise unless the function is callable."""
     if not callable(f):
         raise BadArgument(f"{word} is of the class {type(f).__name__}, not a function")
 
 
 def check_start(x0: Any) -> None:
-    """Refuse a start that is neither a number nor a vector."""
+    """Raise unless the start is a number or a vector."""
     if np.ndim(x0) > 1:
         hint = "pass x0.ravel(), and reshape in the function"
         raise BadArgument(f"x0 has {np.ndim(x0)} axes: unknowns are a number or a vector", hint=hint)
 
 
 def root(f: Callable[..., Any], x0: Any, *args: Any, method: str = "hybr", tol: float = 1e-12) -> Any:
-    """Where ``f(x, *args)`` is zero, near ``x0``.
+    """Return a root of ``f(x, *args)`` near ``x0``.
 
-    A float where ``x0`` is a number, and ``f`` then takes and returns one; it is found by the secant method. Else a vector of the
-    length of ``x0``, and ``f`` returns as many numbers; it is found by ``scipy.optimize.root`` with ``method``.
-    It has a derivative with respect to ``args`` and all else that ``f`` reads, none with respect to ``x0``.
+    If ``x0`` is a number, ``f`` takes and returns a number, and the root is a float, computed by the secant method. If ``x0`` is a vector,
+    ``f`` returns a vector of the same length, and the root is computed by ``scipy.optimize.root`` with ``method``. The root has
+    derivatives with respect to ``args`` and to every other value that ``f`` reads, by the implicit function theorem; its derivative with
+    respect to ``x0`` is zero.
 
-    Where no number is found a RuntimeError is raised. Where no vector is, a RuntimeWarning is given, and the derivative is nan.
+    Raises RuntimeError if the secant method does not converge. If ``scipy.optimize.root`` does not, emits a RuntimeWarning, and the
+    derivative is NaN.
 
     >>> import symgrad
     >>> text = "def cube_root(a): return root(lambda x: x ** 3 - a, 1.0)"
@@ -67,10 +69,11 @@ def root(f: Callable[..., Any], x0: Any, *args: Any, method: str = "hybr", tol: 
 
 
 def fixed_point(g: Callable[..., Any], x0: Any, *args: Any, tol: float = 1e-12, maxiter: int = 500) -> Any:
-    """Where ``g(x, *args)`` is ``x``, from ``x0`` on, with ``scipy.optimize.fixed_point``.
+    """Return a fixed point of ``g(x, *args)``, by ``scipy.optimize.fixed_point`` from the start ``x0``.
 
-    A float where ``x0`` is a number, else a vector of its length. It has a derivative with respect to ``args`` and all else that ``g``
-    reads, none with respect to ``x0``. A RuntimeError is raised where none is found after ``maxiter`` steps.
+    The result is a float if ``x0`` is a number, else a vector of the same length. It has derivatives with respect to ``args`` and to every
+    other value that ``g`` reads; its derivative with respect to ``x0`` is zero. Raises RuntimeError after ``maxiter`` steps without
+    convergence.
 
     >>> import symgrad
     >>> text = "def square_root(a): return fixed_point(lambda x: 0.5 * (x + a / x), 1.0)"
@@ -85,12 +88,13 @@ def fixed_point(g: Callable[..., Any], x0: Any, *args: Any, tol: float = 1e-12, 
 
 
 def minimize(f: Callable[..., Any], x0: Any, *args: Any, method: str = "BFGS", tol: float = 1e-6) -> Any:
-    """The vector where ``f(x, *args)``, which is one number, is least, near the vector ``x0``, with ``scipy.optimize.minimize``.
+    """Return a local minimiser of the scalar function ``f(x, *args)`` near the vector ``x0``, by ``scipy.optimize.minimize``.
 
-    The search is led by the gradient that symgrad derives of ``f``. The vector has a derivative with respect to ``args`` and all else
-    that ``f`` reads, as the root of that gradient, whose Jacobian must not be singular there. There is none with respect to ``x0``. ``tol``
-    is the largest element that the gradient may have; vector and derivative are as accurate as it.
-    Where the search does not converge a RuntimeWarning is given, and the derivative is nan.
+    symgrad derives the gradient that the search uses. The minimiser has derivatives with respect to ``args`` and to every other value that
+    ``f`` reads: it is a root of the gradient, whose Jacobian must be nonsingular there. Its derivative with respect to ``x0`` is zero.
+    ``tol`` bounds the elements of the gradient at the minimiser, and so the accuracy of the result and its derivative.
+
+    Emits a RuntimeWarning if the search does not converge; the derivative is then NaN.
 
     >>> import symgrad
     >>> text = "def lowest(a): return minimize(lambda x: (x[0] - a) ** 2 + x[0] ** 2, [1.0])[0]"
@@ -150,10 +154,10 @@ def odeint(fun: Callable[..., Any], y0: Any, t: Any, *args: Any, rtol: float = 1
 
 
 def quad(f: Callable[..., Any], a: float, b: float, *args: Any, epsabs: float = 1e-10, epsrel: float = 1e-10) -> Any:
-    """The integral of ``f(x, *args)`` from ``a`` to ``b``, either of which may be infinite, with ``scipy.integrate.quad``.
+    """Return the integral of ``f(x, *args)`` from ``a`` to ``b``, by ``scipy.integrate.quad``. The limits may be infinite.
 
-    It has derivatives with respect to ``a``, ``b``, ``args`` and all else that ``f`` reads. Where the accuracy is not reached a
-    RuntimeWarning is given, and the derivative is nan.
+    The integral has derivatives with respect to ``a``, ``b``, ``args`` and every other value that ``f`` reads. Emits a RuntimeWarning if
+    the required accuracy is not reached; the derivative is then NaN.
 
     >>> import symgrad
     >>> text = "def area(b, n): return quad(lambda x: x ** n, 0.0, b)"

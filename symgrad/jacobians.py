@@ -1,4 +1,4 @@
-"""Matrices of derivatives: ordinary functions to callables that give their Jacobians and Hessians."""
+"""``jacobian``, ``jacfwd``, ``jacrev`` and ``hessian``: a function -> a callable that returns the matrix of its derivatives."""
 
 from __future__ import annotations
 
@@ -42,35 +42,35 @@ def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = No
              allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
              verify: Verify = None, checkpoints: Checkpoints = None, memory: int | str | None = None,
              sparsity: Any = None, holomorphic: bool = False) -> Any:  # fmt: skip
-    """The Jacobian of a function, as a function of the same arguments: the derivative of each element of what it returns.
+    """Return the Jacobian of a function, as a function of the same arguments.
 
-    Where the function returns an array of shape ``m`` and the argument has shape ``n``, the Jacobian has the shape ``(*m, *n)``; numbers
-    count as arrays without axes. Where it returns a tuple, list, dict or record of arrays, the Jacobian is one of Jacobians; each of
-    these has the structure of ``wrt`` and of the arguments, as a gradient has. Each is of the argument's dtype.
+    For a result of shape ``m`` and an argument of shape ``n``, the Jacobian has shape ``(*m, *n)`` and the argument's dtype; a number has
+    shape ``()``. For a result that is a tuple, list, dict or record of arrays, the Jacobian has the result's structure, with one Jacobian
+    for each array. Each of these has the structure of ``wrt`` and of the arguments, as a gradient has.
 
-    ``mode`` is how it is computed:
+    ``mode`` selects the method; the values are the same:
 
-    - ``"reverse"``: by rows, each the gradient of one element of the result.
-    - ``"forward"``: by columns, each the derivative in the direction of one element of the arguments; all in one sweep of the function
-      and its tangents, in the order of the program.
-    - ``"auto"``: by columns where the arguments hold fewer numbers than the results, as the sizes of the arguments at hand tell, and in
-      kernels (``jit``) of loops without products of matrices also where both hold as many. By rows otherwise: where the sizes of the
-      results depend on more than those of the arguments, and where something cannot be computed for all columns at once.
+    - ``"reverse"``: row by row, each row the gradient of one element of the result.
+    - ``"forward"``: column by column, each column the derivative in the direction of one element of the arguments. One sweep through the
+      program computes all columns.
+    - ``"auto"``: forward where the arguments of the call have fewer elements than the results, and in kernels (``jit``) of loops without
+      matrix products also where they have equally many. Otherwise reverse: also where the shapes of the results depend on more than the
+      shapes of the arguments, and where an operation has no vectorised forward rule.
 
-    The values are the same. The other parameters are those of ``grad``.
+    ``sparsity`` makes each Jacobian a ``scipy.sparse.csr_array``, with one row for each element of the result and one column for each
+    element of the argument, in the order of ``ravel()``. Its value is the sparsity pattern, a matrix that is nonzero where the Jacobian
+    may be, or ``"auto"``, which derives the pattern for the arguments of the call. One forward sweep computes all columns that share no
+    row (``mode="forward"``), or one backward sweep all rows that share no column (``mode="reverse"``); ``"auto"`` chooses the mode with
+    fewer sweeps. The returned function also has the methods ``plan(*args)`` and ``pattern(*args)``, and cannot be differentiated again.
 
-    With ``sparsity`` each Jacobian is a ``scipy.sparse.csr_array`` with a row for each element of the result and a column for each element
-    of the argument, in the order of ``ravel()``. ``sparsity`` is the pattern, a matrix that is not zero where the Jacobian may differ from
-    zero, or ``"auto"``: then it is found for the arguments of the call. Columns that share no row are computed by one forward sweep, or
-    rows that share no column by one backward sweep (``mode="forward"``, ``mode="reverse"``; ``"auto"``: whichever takes fewer). The result
-    has the methods ``plan(*args)`` and ``pattern(*args)`` too, and is not differentiated again.
+    ``holomorphic=True``: results and arguments are complex, and each element is the complex derivative of an element of the result with
+    respect to an element of the argument.
 
-    With ``holomorphic=True`` results and arguments are complex, and each element is the complex derivative of an element of the result
-    with respect to an element of the argument, in either mode. A function that has none is refused, as ``grad`` refuses it.
+    The other parameters are those of ``grad``.
 
-    Raises NotScalar where the function returns integers, lists of any length, or, without ``holomorphic``, complex numbers; NoDerivative
-    where there is no complex derivative; BadArgument where the pattern has another shape than the Jacobian, or misses an entry, and where
-    ``sparsity`` is given together with ``holomorphic``; SciPyMissing where ``sparsity`` is given and SciPy is not installed.
+    Raises NotScalar where the function returns integers, lists of unknown length, or, without ``holomorphic``, complex numbers;
+    NoDerivative where no complex derivative exists; BadArgument where the pattern has the wrong shape or lacks an entry, and for
+    ``sparsity`` together with ``holomorphic``; SciPyMissing for ``sparsity`` without SciPy.
 
     >>> import numpy as np
     >>> jacobian(lambda x: np.array([x[0] * x[1], x[1] ** 2]))(np.array([2.0, 3.0]))
@@ -138,15 +138,15 @@ def hessian(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None,
 def hessian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
             allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
             verify: Verify = None, sparsity: Any = None, holomorphic: bool = False) -> Any:  # fmt: skip
-    """The second derivatives of a function that returns one number, as a function of the same arguments: the Jacobian of its gradient.
+    """Return the Hessian of a scalar function, as a function of the same arguments: the Jacobian of its gradient.
 
-    For one argument of shape ``n`` the result has the shape ``(*n, *n)``. For a tuple in ``wrt``, or an argument that holds several
-    arrays, it is nested: ``hessian(f, wrt=("x", "w"))(x, w)[0][1]`` has the axes of ``x``, then those of ``w``.
-    ``mode`` is how the Jacobian of the gradient is computed: ``"forward"`` over reverse, ``"reverse"`` over reverse, or ``"auto"``, as
-    ``jacobian`` says. ``sparsity`` is that of ``jacobian``: the Hessian is a ``scipy.sparse.csr_array`` then, computed in as many sweeps
-    as a star colouring has colours. ``holomorphic`` is that of ``grad``: of a complex function of complex numbers, the second complex
-    derivatives. The other parameters are those of ``grad``. BadArgument and SciPyMissing are raised as by
-    ``jacobian``.
+    For one argument of shape ``n``, the Hessian has shape ``(*n, *n)``. For a tuple in ``wrt``, or an argument that holds several arrays,
+    it is nested: ``hessian(f, wrt=("x", "w"))(x, w)[0][1]`` has the axes of ``x``, then those of ``w``.
+
+    ``mode`` selects the method for the Jacobian of the gradient: ``"forward"`` (forward over reverse), ``"reverse"`` (reverse over
+    reverse), or ``"auto"``, as for ``jacobian``. ``sparsity`` is that of ``jacobian``: the Hessian is a ``scipy.sparse.csr_array``,
+    computed in as many sweeps as a star colouring has colours. ``holomorphic=True`` returns the second complex derivatives of a complex
+    function. The other parameters are those of ``grad``; the errors are those of ``grad`` and ``jacobian``.
 
     >>> import numpy as np
     >>> hessian(lambda x: x[0] ** 2 * x[1])(np.array([2.0, 3.0]))
@@ -171,7 +171,7 @@ def check_real(holomorphic: bool) -> None:
 
 
 def sparse(function: Any, settings: Options, sparsity: Any, mode: Mode, symmetric: bool = False) -> Any:
-    """The sparse Jacobian of a function, or of a gradient."""
+    """Return the sparse Jacobian of a function, or of a gradient."""
     checked_mode(mode)
     frame = derived(function, replace(settings, jit=False, verify=False))
     return SparseJacobian(frame, settings, sparsity, mode, symmetric)
@@ -190,17 +190,17 @@ def hvp(function: Callable[..., Any], args: Any = ..., v: Any = ..., *, wrt: Wrt
 @boundary
 def hvp(function: Callable[..., Any], args: Any = NOTHING, v: Any = NOTHING, *, wrt: Wrt = None, argnums: Wrt = None,
         has_aux: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
-    """The product of the Hessian of a function that returns one number with a vector, at the cost of a few gradients.
+    """Return the product of the Hessian of a scalar function with a vector, at the cost of a few gradients.
 
-    ``args`` is the argument, or a tuple of the arguments; ``v`` has the form of the gradient: that of the first argument, or of what
-    ``wrt`` names. The result has that form too. The Hessian itself is not computed.
+    The Hessian itself is not computed. ``args`` is the argument, or the tuple of arguments. ``v`` and the result have the structure and
+    shapes of the gradient: those of the first argument, or of the arguments in ``wrt``. Other keyword arguments are passed to the
+    function.
 
-    Without ``args`` and ``v`` the result is a function of the same arguments and of the vector, which is passed by name:
-    ``hvp(f)(x, v=v)``. (Where the function has a parameter ``v`` the name is ``vector``.) The other parameters are those of ``grad``;
-    more keywords are the function's own.
+    Without ``args`` and ``v``, ``hvp`` returns a function of the same arguments and of the vector, which is a keyword argument:
+    ``hvp(f)(x, v=v)``. The keyword is ``vector`` where the function has a parameter ``v``. The other parameters are those of ``grad``.
 
-    Raises BadArgument where ``v`` does not have the form of the gradient, and where the function defines derivatives (``custom_vjp``,
-    ``stop_gradient``, ``no_grad``), so that the Hessian need not be symmetric: ``vhp`` takes these.
+    Raises BadArgument where ``v`` does not have the structure of the gradient, and for functions with derivatives of their own
+    (``custom_vjp``, ``stop_gradient``, ``no_grad``), whose Hessian need not be symmetric: use ``vhp`` for these.
 
     >>> import numpy as np
     >>> hvp(lambda x: x[0] ** 2 * x[1], np.array([2.0, 3.0]), np.array([1.0, 0.0]))
@@ -222,12 +222,15 @@ def vhp(function: Callable[..., Any], args: Any = ..., v: Any = ..., *, wrt: Wrt
 @boundary
 def vhp(function: Callable[..., Any], args: Any = NOTHING, v: Any = NOTHING, *, wrt: Wrt = None, argnums: Wrt = None,
         has_aux: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
-    """The product of a vector with the Hessian: the derivatives of ``sum(v * grad(f)(x))``. As ``hvp``, whatever the Hessian is."""
+    """Return the product of a vector with the Hessian, the gradient of ``sum(v * grad(f)(x))``.
+
+    Parameters and result are those of ``hvp``. The Hessian need not be symmetric.
+    """
     return product("vhp", function, args, v, kwargs, options("grad", wrt, argnums, has_aux, True, no_grad, jit, False, verify))
 
 
 def product(what: What, function: Any, args: Any, v: Any, kwargs: dict[str, Any], settings: Options) -> Any:
-    """``hvp`` and ``vhp``: of the gradient, once more."""
+    """Implement ``hvp`` and ``vhp``: differentiate the gradient once more."""
     gradient = derived(function, settings)
     held: Any = gradient._derived if isinstance(gradient, Bound) else gradient
     wrapper = product_of(held)
@@ -244,7 +247,7 @@ def product(what: What, function: Any, args: Any, v: Any, kwargs: dict[str, Any]
 
 
 def product_of(gradient: Derived) -> types.FunctionType:
-    """The function that multiplies a Hessian with a vector, of the gradient."""
+    """Return the function that multiplies a Hessian by a vector, given the gradient."""
     settings = gradient._options
     names = resolve_wrt(settings, gradient._function)
     wrapper = along(gradient, names if isinstance(settings.wrt, tuple) else names[0], settings.has_aux, vjp)
@@ -257,7 +260,7 @@ def restored(gradient: Derived, settings: Options) -> Derived:
     return derive(product_of(gradient), settings)
 
 
-# calls of these inside a function that is differentiated are known to the frontend by this attribute
+# the frontend recognises calls of these functions in user code by this attribute
 for _function in (jacobian, jacfwd, jacrev, hessian, hvp, vhp):
     setattr(_function, "__symgrad_derives__", _function.__name__)  # noqa: B010  # of functions mypy knows no attributes
 

@@ -1,6 +1,6 @@
-"""A derivative's IR -> a kernel compiled by numba and the function that calls it, when the derivative is first called.
+"""Compiles the IR of a derivative to a numba kernel at the first call, and the function that calls the kernel.
 
-What has no compiled form runs as NumPy code, with one notice for each function.
+A function that cannot be compiled runs as NumPy code, with one notice for each function.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ Jit = bool | str  #: True, False, "auto" or the name of a target
 NUMBERS = {"float": "float64", "int": "int64", "bool": "boolean", "complex": "complex128"}
 INTEGERS = {f"{k}{n}": f"{word}{n}" for k, word in (("i", "int"), ("u", "uint")) for n in (8, 16, 32, 64)}
 DTYPES = {"f32": "float32", "f64": "float64", "c128": "complex128", "bool": "boolean"} | INTEGERS
-#: functions of the user's whose notice has been given
+#: the user's functions whose notice was emitted
 TOLD: weakref.WeakSet[FunctionType] = weakref.WeakSet()
 
 
 @dataclass(slots=True)
 class Pending:
-    """What is compiled when it is first called: how its texts are made and loaded, and the NumPy code that runs if that fails."""
+    """A kernel that is compiled at its first call: how its texts are generated and loaded, and the NumPy code as a fallback."""
 
     function: FunctionType
     numpy: Compiled
@@ -48,10 +48,10 @@ class Pending:
     loc: Loc  #: where the function begins
     outcome: Texts | OutOfReach | None = None
     done: Compiled | None = None
-    given_up: list[Callable[[], None]] = field(default_factory=list, repr=False)  #: what is called when the kernel is given up
+    given_up: list[Callable[[], None]] = field(default_factory=list, repr=False)  #: called when the kernel is abandoned
 
     def texts(self) -> Texts | OutOfReach:
-        """The texts, or why there are none."""
+        """Return the texts, or the reason why there are none."""
         if self.outcome is None:
             try:
                 with deep_calls():
@@ -67,17 +67,17 @@ class Pending:
         return self.outcome
 
     def lines(self) -> int | None:
-        """How many lines the texts have; None where there are none."""
+        """Return the number of lines of the texts, or None."""
         texts = self.texts()
         return None if isinstance(texts, OutOfReach) else texts.shown.count("\n")
 
     def shown(self) -> Compiled:
-        """With the source of the kernel and its caller, or of the NumPy code that runs."""
+        """Return the source of the kernel and its caller, or of the NumPy code that runs."""
         kernels = self.texts()
         return self.numpy if isinstance(kernels, OutOfReach) else replace(self.numpy, text=kernels.shown, readable=None)
 
     def compiled(self, read: Read) -> Compiled:
-        """Load the kernel and have it compiled for the arguments that ``read`` gives."""
+        """Load the kernel and compile it for the arguments that ``read`` returns."""
         if self.done is None:
             with collector_paused():
                 outcome = self.loaded(read)
@@ -89,7 +89,7 @@ class Pending:
         return self.done
 
     def loaded(self, read: Read) -> Compiled | OutOfReach:
-        """The kernel compiled, or why there is none."""
+        """Return the compiled kernel, or the reason why there is none."""
         kernels = self.texts()
         if isinstance(kernels, OutOfReach):
             return kernels
@@ -99,7 +99,7 @@ class Pending:
             return refusal
 
     def give_up(self, raised: type[Exception]) -> None:
-        """Run the NumPy code from here on: the kernel raises where that does not."""
+        """Run the NumPy code from now on: the kernel raises where that does not."""
         self.done = self.numpy
         for leave in self.given_up:
             leave()
@@ -107,22 +107,22 @@ class Pending:
         self.notify(NotCompiled(self.function.__qualname__, reason, self.loc))
 
     def tell(self, refusal: OutOfReach) -> None:
-        """Give the notice that there is no kernel."""
+        """Emit the notice that there is no kernel."""
         self.notify(NotCompiled(self.function.__qualname__, refusal.clause, self.where(refusal)))
 
     def notify(self, notice: NotCompiled) -> None:
-        """Give a notice, once for each function."""
+        """Emit a notice, once for each function."""
         if not self.quiet and self.function not in TOLD:
             TOLD.add(self.function)
             notice.give()
 
     def where(self, refusal: OutOfReach) -> Loc:
-        """The line that cannot be compiled, else that of the function."""
+        """Return the line that cannot be compiled, or that of the function."""
         return refusal.loc if refusal.loc is not None and refusal.loc.file and refusal.loc.line else self.loc
 
 
 def of_a_length(kernels: Kernel | Pair) -> Kernel | Pair:
-    """Kernels that numba compiles in a minute; OutOfReach for longer ones."""
+    """Return kernels that numba compiles within a minute; raise OutOfReach for longer ones."""
     texts = [kernels.text] if isinstance(kernels, Kernel) else [kernels.forward[1], kernels.backward[1]]
     check_length(sum(text.count("\n") for text in texts), "lines")
     return kernels
@@ -132,7 +132,7 @@ Loaded = tuple[Callable[..., Any], Direct | None]
 
 
 def with_kernels(kernels: Kernel | Pair, numpy: Compiled, read: Read, give_up: GiveUp) -> Compiled:
-    """The NumPy code with compiled kernels in front of it; raises OutOfReach for what numba cannot compile."""
+    """Return the NumPy code with compiled kernels in front; raise OutOfReach if numba cannot compile them."""
     enter("numba")
     try:
         function, direct = load_kernels(kernels, numpy.function, numpy.objects, read, give_up)
@@ -144,7 +144,7 @@ def with_kernels(kernels: Kernel | Pair, numpy: Compiled, read: Read, give_up: G
 
 
 def load_kernels(kernels: Kernel | Pair, numpy: Any, objects: Mapping[str, Any], read: Read, give_up: GiveUp) -> Loaded:
-    """Compile the kernels and make their caller; the second result, if the kernel takes the user's parameters, is how a guard calls it."""
+    """Compile the kernels and load their caller. The second result tells how a guard calls a kernel with the user's parameters."""
     own = kernels.tangents if isinstance(kernels, Kernel) else ()
     kinds = zip(kernels.leaves, kernels.types, strict=True)
     types = [seed_type(type_) if leaf in own else read_type(type_, leaf, read) for leaf, type_ in kinds]
@@ -183,12 +183,12 @@ def load_kernels(kernels: Kernel | Pair, numpy: Any, objects: Mapping[str, Any],
 
 
 class Left(Exception):
-    """A kernel that has been given up is not run."""
+    """Raised in place of a kernel that has been abandoned."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Attempts:
-    """Whether a kernel is called again that has raised where the NumPy code did not: not after two calls in a row.
+    """The policy for a kernel that raises where the NumPy code does not: after two such calls in a row it is abandoned.
 
     Calls that succeed are not counted, for that would cost time in each of them. After a failure the callers are given
     ``probe`` in the place of the kernel, which tells the next success; after two they are given ``left``.
@@ -201,24 +201,24 @@ class Attempts:
     raised: type[Exception] | None = None  #: by the kernel, called through ``probe``
 
     def called_from(self, caller: str, namespace: dict[str, Any], name: str) -> None:
-        """Note where the kernel is called by that name."""
+        """Record a namespace in which the kernel is called by that name."""
         self.callers[caller] = namespace, name
         namespace[name] = self.callee()
 
     def callee(self) -> Callable[..., Any]:
-        """What is called in the place of the kernel."""
+        """Return the function that callers call for the kernel."""
         return (self.kernel, self.probe, self.left)[self.failures]
 
     def settle(self, failures: int) -> None:
-        """Give the callers what is to be called after so many failures."""
+        """Install the function to be called after this number of failures."""
         self.failures, self.raised = failures, None
         for namespace, name in self.callers.values():
             namespace[name] = self.callee()
 
     def failed(self) -> None:
-        """Note that a caller could not use the kernel, and that the NumPy code has not raised.
+        """Record that the kernel failed and the NumPy code did not raise.
 
-        The second time the kernel itself must have raised: what is made of a seed before may not be what it takes.
+        The second failure counts only if the kernel itself raised: the conversion of a seed before it may have failed instead.
         """
         if self.failures == 0:
             self.settle(1)
@@ -228,7 +228,7 @@ class Attempts:
             self.give_up(raised)
 
     def probe(self, *arguments: Any) -> Any:
-        """The kernel, after one failure."""
+        """Run the kernel after one failure."""
         try:
             result = self.kernel(*arguments)
         except Exception as error:
@@ -239,13 +239,13 @@ class Attempts:
         return result
 
     def left(self, *arguments: Any) -> Any:
-        """In the place of a kernel that has been given up."""
+        """Stand in for an abandoned kernel."""
         raise Left
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Fallback:
-    """What runs where a kernel raised: the NumPy code, or the kernel, compiled anew for arrays that lie like these."""
+    """The fallback of a kernel that raised: the NumPy code, or the kernel recompiled for the memory layout of these arrays."""
 
     numpy: Callable[..., Any]
     attempts: Attempts
@@ -260,14 +260,14 @@ class Fallback:
                 return self.layouts.caller(*arguments)
             result = self.numpy(*arguments)
             if kinds not in self.layouts.kernel.overloads:
-                return result  # numba has no code for these, which says nothing about others
+                return result  # numba has no code for these types, which is no statement about others
         self.attempts.failed()
         return result
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Layouts:
-    """The ways arrays lie for which a kernel is compiled, and those for which numba refuses it."""
+    """The memory layouts for which a kernel is compiled, and those that numba rejects."""
 
     kernel: Any
     types: list[Type]
@@ -279,7 +279,7 @@ class Layouts:
         return tuple(type_of(a) if isinstance(t, Array) else seed_type(t) for a, t in zip(arguments, self.types, strict=True))
 
     def compiled_anew(self, kinds: tuple[Any, ...]) -> bool:
-        """Compile the kernel for arguments of these types, if it is not and can be; was it not?"""
+        """Compile the kernel for arguments of these types if needed; return whether it was compiled now."""
         if kinds in self.kernel.overloads or kinds in self.refused:
             return False
         try:
@@ -296,14 +296,14 @@ class Layouts:
 
 
 def read_type(type_: Type, leaf: str, read: Read) -> Any:
-    """numba's type of an argument: of an array by the array itself, whose order in memory may vary; of a list, that of its array."""
+    """Return numba's type of an argument: of an array with its memory order, of a list that of its array."""
     if isinstance(type_, List):
         return seed_type(type_.item)
     return type_of(read(leaf)) if isinstance(type_, Array) else seed_type(type_)
 
 
 def seed_type(type_: Type) -> Any:
-    """numba's type for one of the IR's; arrays lie by rows."""
+    """Return numba's type for a type of the IR; arrays are C-contiguous."""
     match type_:
         case Scalar(kind=kind, dtype=None | "any"):
             return type_named(NUMBERS[kind])
@@ -315,12 +315,12 @@ def seed_type(type_: Type) -> Any:
 
 
 def is_refusal(fault: Exception) -> bool:
-    """Is it numba that cannot compile something, or fails at it?  It is imported by now, if at all."""
+    """Whether the exception comes from numba's compiler, which is imported by now if it is used."""
     errors = sys.modules.get("numba.core.errors")
     return errors is not None and isinstance(fault, (errors.NumbaError, NotImplementedError, AssertionError))
 
 
 def first_line(fault: Exception) -> str:
-    """The line of numba's message that says most."""
+    """Return the most informative line of numba's message."""
     lines = [line.strip() for line in str(fault).splitlines() if line.strip()]
     return (lines[1] if len(lines) > 1 and lines[0].startswith("Failed") else lines[0] if lines else type(fault).__name__)[:200]

@@ -1,7 +1,7 @@
-"""Which kinds of objects are taken as arguments and as data, as one table: ``docs/arguments.md`` shows it.
+"""The kinds of objects that are accepted as arguments and as data, as one table; ``docs/arguments.md`` shows it.
 
-What is a plain array or a number of Python's or NumPy's never comes here. Classes of other libraries are recognised by the names of
-their modules, so that nothing is imported.
+Plain arrays and numbers of Python or NumPy are handled before this table is used. Classes of other libraries are recognised by the names
+of their modules, so that nothing is imported.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-#: taken as it is; as an array (or number) of another class or dtype; as data that no gradient is asked for; refused
+#: accepted unchanged; converted to another class or dtype; accepted as data without a gradient; refused
 Verdict = Literal["taken", "converted", "data", "refused"]
-#: attributes of a class that change no result of NumPy's; all others that ``ndarray`` has too are overrides
+#: attributes of a class that change no result of NumPy; all others of ``ndarray`` count as overrides
 HARMLESS = frozenset({
     "__module__", "__doc__", "__dict__", "__weakref__", "__slots__", "__new__", "__init__", "__init_subclass__", "__annotations__",
     "__annotate__", "__annotate_func__", "__firstlineno__", "__static_attributes__", "__qualname__", "__orig_bases__", "__parameters__",
@@ -28,21 +28,21 @@ HARMLESS = frozenset({
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind:
-    """A row: how the kind is called, what becomes of it, what to pass in its place, and how it is recognised."""
+    """A row: the name of the kind, its treatment, what to pass instead, and the test that recognises it."""
 
     name: str  #: with its article
     verdict: Verdict
-    means: str  #: what it is taken as, or what to pass instead
+    means: str  #: the conversion, or what to pass instead
     is_one: Callable[[Any], bool]
 
 
 def of_classes(*classes: type) -> Callable[[Any], bool]:
-    """A test for instances of classes."""
+    """Return a test for instances of classes."""
     return lambda value: isinstance(value, classes)
 
 
 def of_library(module: str, *names: str) -> Callable[[Any], bool]:
-    """A test for instances of the classes of a library, by the module and the names of a class or of one that it derives from."""
+    """Return a test for instances of a library's classes, by module and class name, including derived classes."""
 
     def is_one(value: Any) -> bool:
         return belongs(type(value), module, names)
@@ -51,7 +51,7 @@ def of_library(module: str, *names: str) -> Callable[[Any], bool]:
 
 
 def belongs(cls: type, module: str, names: tuple[str, ...]) -> bool:
-    """Does a class, or one that it derives from, have one of these names in a module or package? Any class, if there are no names."""
+    """Whether a class or one of its bases has one of these names in a module or package; without names, any class of it."""
     return any(
         (base.__module__ == module or base.__module__.startswith(f"{module}.")) and (not names or base.__name__ in names)
         for base in cls.__mro__
@@ -59,17 +59,17 @@ def belongs(cls: type, module: str, names: tuple[str, ...]) -> bool:
 
 
 def any_of(*tests: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """A test that one of several accepts."""
+    """Return a test that accepts what any of several tests accepts."""
     return lambda value: any(test(value) for test in tests)
 
 
 def of_dtypes(kinds: str) -> Callable[[Any], bool]:
-    """A test for arrays and numbers of NumPy's by the kinds of their dtypes."""
+    """Return a test for NumPy arrays and numbers by the kind of their dtype."""
     return lambda value: isinstance(value, np.ndarray | np.generic) and value.dtype.kind in kinds
 
 
 def overrides(cls: type) -> tuple[str, ...]:
-    """What a subclass of ``ndarray`` or ``memmap`` changes of the ways of its base.
+    """Return the attributes of ``ndarray`` or ``memmap`` that a subclass overrides.
 
     >>> class Signal(np.ndarray):
     ...     def power(self): return (self * self).sum()
@@ -85,7 +85,7 @@ def overrides(cls: type) -> tuple[str, ...]:
 
 
 def is_plain_subclass(value: Any) -> bool:
-    """Is it an array of a class that changes nothing of what NumPy does with it?"""
+    """Whether it is an array of a subclass that overrides no operation of NumPy."""
     return isinstance(value, np.ndarray) and type(value) is not np.ndarray and not overrides(type(value))
 
 
@@ -98,14 +98,14 @@ def is_swapped(value: Any) -> bool:
 
 
 def is_array_like(value: Any) -> bool:
-    """Is it an object of another library that NumPy would take as an array, or hand its functions to?"""
+    """Whether it is an object of another library that NumPy would convert to an array or dispatch to."""
     kind = type(value)
     if isinstance(value, np.ndarray | np.generic | type) or kind.__module__.split(".")[0] in ("builtins", "symgrad"):
         return False
     return any(hasattr(kind, name) for name in ("__array__", "__array_function__", "__array_interface__", "__array_priority__"))
 
 
-#: the first row that recognises an object is its kind; the order is that of recognition
+#: the rows, in the order of recognition: the first match is an object's kind
 KINDS: tuple[Kind, ...] = (
     Kind("a masked array", "refused", "x.filled(value) or x.compressed()", of_classes(np.ma.MaskedArray)),
     Kind("an np.matrix", "refused", "np.asarray(x)", of_classes(np.matrix)),
@@ -149,13 +149,13 @@ KINDS: tuple[Kind, ...] = (
     Kind("a generator or iterator", "refused", "list(x)", of_classes(collections.abc.Iterator)),
     Kind("an array of another library", "refused", "np.asarray(x)", is_array_like),
 )
-#: what is recognised by its methods alone may be an instance of a class of the user's, whose attributes are read
+#: kinds recognised by methods alone: such an object may be an instance of a user's class, whose attributes are read
 BY_METHODS = KINDS[-1]
-#: refused as numbers, but gone over, or looked into, like other objects
+#: refused as numbers, but iterated and read like other objects
 OPEN = frozenset({"a set or frozenset", "a generator or iterator", BY_METHODS.name})
-#: the rows of classes that are not NumPy's, each looked for once
+#: the rows of classes outside NumPy, cached
 ROWS: weakref.WeakKeyDictionary[type, Kind | None] = weakref.WeakKeyDictionary()
-#: beside arrays NumPy makes arrays of objects of it
+#: combined with arrays, NumPy creates arrays of objects from it
 FRACTION = next(kind for kind in KINDS if kind.name == "a fractions.Fraction")
 
 
@@ -164,7 +164,7 @@ UNCHANGING = frozenset({"datetime", "fractions", "pathlib"})
 
 
 def is_unchanging(value: Any) -> bool:
-    """Is it a date, a time, a span of time, a fraction or a path?
+    """Whether it is an immutable date, time, time span, fraction or path.
 
     >>> import datetime
     >>> is_unchanging(datetime.date(2020, 1, 1)), is_unchanging([1.0])
@@ -173,12 +173,12 @@ def is_unchanging(value: Any) -> bool:
     return not isinstance(value, type) and type(value).__module__.partition(".")[0] in UNCHANGING
 
 
-#: the slots of classes, each looked for once
+#: the slots of classes, cached
 SLOTS: weakref.WeakKeyDictionary[type, tuple[types.MemberDescriptorType, ...]] = weakref.WeakKeyDictionary()
 
 
 def slots_of(cls: type) -> tuple[types.MemberDescriptorType, ...]:
-    """The slots of a class and of those that it derives from, those of the bases first.
+    """Return the slots of a class and of its bases, those of the bases first.
 
     >>> class Point:
     ...     __slots__ = ("x", "y")
@@ -196,13 +196,13 @@ SPLINES = ("PPoly", "BSpline", "UnivariateSpline")
 
 
 def is_spline(value: Any) -> bool:
-    """Is it a spline of SciPy, which is data where it is called?"""
+    """Whether it is a spline of SciPy, which is data where it is called."""
     interpolate = sys.modules.get("scipy.interpolate")
     return interpolate is not None and isinstance(value, tuple(getattr(interpolate, name) for name in SPLINES))
 
 
 def row_of(value: Any) -> Kind | None:
-    """The row that an object belongs to; None for what the table does not name.
+    """Return the row of an object, or None.
 
     >>> row_of(np.ma.ones(3)).means
     'x.filled(value) or x.compressed()'
@@ -218,7 +218,7 @@ def row_of(value: Any) -> Kind | None:
 
 
 def conversion(value: Any) -> str:
-    """What is written behind an expression for an array or number that is taken as another one; empty for all else.
+    """Return the conversion to append to an expression for an array or number; empty if none is needed.
 
     >>> conversion(np.ones(3, ">f8")), conversion(np.longdouble(1)), conversion(np.ones(3))
     (".astype('float64')", ".astype('float64')", '')
@@ -234,7 +234,7 @@ def conversion(value: Any) -> str:
 
 
 def native(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype that is computed in: of the machine's byte order, and not wider than double precision."""
+    """Return the dtype used for computation: in native byte order, and at most double precision."""
     wide = {"g": np.dtype(np.float64), "G": np.dtype(np.complex128)}
     return wide.get(dtype.char, dtype if dtype.isnative else dtype.newbyteorder("="))
 
@@ -244,7 +244,7 @@ OF_DISTRIBUTIONS = ("a", "b", "badvalue", "shapes")
 
 
 def distribution_name(value: Any) -> str | None:
-    """The name under which ``scipy.stats`` has a distribution, or one that computes the same; None for all else."""
+    """Return the name of a distribution in ``scipy.stats``, or of one that computes the same, or None."""
     if not type(value).__module__.startswith("scipy.stats."):
         return None
     stats: Any = sys.modules.get("scipy.stats")
@@ -256,18 +256,18 @@ def distribution_name(value: Any) -> str | None:
     return name if same else None
 
 
-#: distributions of vectors, which hold no name
+#: multivariate distributions, which have no name attribute
 MULTIVARIATE = ("multivariate_normal", "dirichlet")
 
 
 def is_closed(value: Any) -> bool:
-    """Is an object not looked into, though it has attributes or items?"""
+    """Whether an object is opaque although it has attributes or items."""
     kind = row_of(value)
     return kind is not None and kind.verdict == "refused" and kind.name not in OPEN
 
 
 def what_of(kind: Kind, name: str) -> str:
-    """What is said of an object that is refused.
+    """Return the message about a refused object.
 
     >>> what_of(KINDS[0], "weights")
     'weights is a masked array, which is not computed with'
@@ -276,7 +276,7 @@ def what_of(kind: Kind, name: str) -> str:
 
 
 def passed_instead(kind: Kind, name: str) -> str:
-    """What to pass in the place of an argument of a kind, with its own name.
+    """Return the hint that tells what to pass in place of an argument of a kind.
 
     >>> passed_instead(KINDS[0], "weights")
     'pass weights.filled(value) or weights.compressed()'

@@ -1,4 +1,4 @@
-"""Where something stands in the user's source: a file, a line, columns, and the text of the line."""
+"""A location in the user's source: a file, a line, columns, and the text of the line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What functions of the runtime mean to the frontend where they are called: entries of its table of special calls, and their rows."""
+"""The meaning of the runtime's marker functions to the frontend: entries of its table of special calls, and their rows."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def _second(types: list[Any], settings: dict[str, Any], dim: Any) -> Any:
 
 
 rule("on_backward(x, f)", _same, emit="x", alias="same", x_grad="seen_backward(f, out_grad)", f_grad=None)
-# what the user's function makes of a cotangent is not differentiated again
+# the result of the user's function of a cotangent is not differentiated again
 constant("seen_backward(f, g)", _second, emit="seen_backward(f, g)", alias="depends", effect=True)
 
 
 @special(stop_gradient)
 def lower_stop(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``stop_gradient(x)``: the same value, container or not, without a derivative."""
+    """Lower ``stop_gradient(x)``: the same value or container, without a derivative."""
     if len(args) + len(kwargs) != 1:
         raise UnsupportedSyntax("stop_gradient takes one argument", ctx.loc(node), "call it for each")
     return ctx.stopped(args[0] if args else kwargs["x"])
@@ -40,7 +40,7 @@ def lower_stop(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], n
 
 @special(checkpoint)
 def lower_checkpoint(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``checkpoint(function)``: a function each call of which runs again in the backward half."""
+    """Lower ``checkpoint(function)``: each call of the result runs again in the backward half."""
     if (
         len(args) + len(kwargs) != 1
         or not set(kwargs) <= {"function"}
@@ -52,7 +52,7 @@ def lower_checkpoint(ctx: Lowering, args: list[Binding], kwargs: dict[str, Bindi
 
 @special(on_backward)
 def lower_on_backward(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``on_backward(x, function)``: the same value, with the function on its way back."""
+    """Lower ``on_backward(x, function)``: the same value, whose cotangent passes through the function."""
     bindings = dict(zip(("x", "function"), args, strict=False)) | kwargs
     if set(bindings) != {"x", "function"}:
         raise UnsupportedSyntax("on_backward takes a value and a function", ctx.loc(node))
@@ -68,7 +68,7 @@ __all__ = ["checkpoint", "on_backward", "stop_gradient"]
 
 
 def row_of(name: str) -> None:
-    """Let a special function of ours be the row of the same name."""
+    """Map a marker function to the row of the same name."""
 
     @special(getattr(special_functions, name))
     def lower_special(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:

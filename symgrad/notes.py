@@ -1,4 +1,4 @@
-"""What the stages tell of their decisions while a derivative is made, if somebody asked; ``explain`` prints it.
+"""Remarks: the stages record their decisions here, if asked to; ``explain`` prints them.
 
 A function carries its collector (``func.notes``, None unless asked for), so each stage has it at hand:
 
@@ -16,10 +16,10 @@ from typing import Any
 
 from symgrad.location import Loc
 
-#: the stages that tell something
+#: the stages that emit remarks
 STAGES = ("frontend", "passes", "activity", "reverse", "plan", "lowering", "codegen", "numba")
 
-#: kinds of notes, in the order in which they are printed for one line, each with what it tells
+#: the kinds of remarks, in the order of printing for one line, with their meaning
 KINDS: dict[str, str] = {
     "pinned": "an integer whose value is part of the code, or how extents of the arguments are related",
     "inlined": "a function that is called here: its lines are listed below",
@@ -49,10 +49,10 @@ KINDS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """One thing that a stage tells.
+    """One remark of a stage.
 
-    ``name`` is the user's variable (or expression, or the row) that it is about, ``message`` what is told of it, without a
-    full stop, ``hint`` what the user could change.
+    ``name`` is the user's variable, expression or row that it is about, ``message`` the remark without a full stop, ``hint`` what the
+    user could change.
     """
 
     stage: str
@@ -65,7 +65,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long a pass of a stage took."""
+    """The time of one run of a pass."""
 
     stage: str
     name: str
@@ -74,7 +74,7 @@ class Timing:
 
 @dataclass(slots=True)
 class Trace:
-    """What ran: ``timings`` says how long each pass took, in order; ``stopped`` is the function as the pass ``stop_after`` left it last."""
+    """The record of a compilation: ``timings`` of the passes, in order; ``stopped`` is the function after ``stop_after`` last ran."""
 
     timings: list[Timing] = field(default_factory=list)
     stop_after: str = ""
@@ -82,7 +82,7 @@ class Trace:
 
     @contextmanager
     def timed(self, stage: str, name: str) -> Iterator[None]:
-        """Note how long what stands in the block took."""
+        """Time the block."""
         started = time.perf_counter()
         yield
         self.timings.append(Timing(stage, name, time.perf_counter() - started))
@@ -90,7 +90,7 @@ class Trace:
 
 @dataclass(slots=True)
 class Notes:
-    """A collector; what is told twice is kept once, in the order in which it was told first.
+    """A collector of remarks, in the order of their first occurrence and without repetition.
 
     >>> notes = Notes()
     >>> notes.add("plan", "saved", Loc("gated.py", 7), "the next round overwrites it", name="h")
@@ -102,11 +102,11 @@ class Notes:
     trace: Trace = field(default_factory=Trace)
 
     def silent(self) -> Notes:
-        """A collector of its own for what is not told, with the same trace."""
+        """Return a collector whose remarks are discarded, with the same trace."""
         return Notes(trace=self.trace)
 
     def add(self, stage: str, kind: str, loc: Loc, message: str, *, name: str | None = None, hint: str = "") -> None:
-        """Tell something; ``LookupError`` if the stage or the kind has no entry in the tables of this module."""
+        """Add a remark; raise LookupError if the stage or the kind has no entry in the tables of this module."""
         if stage not in STAGES or kind not in KINDS:
             raise LookupError(f"{stage} {kind}")
         if kind == "unproved" and not hint:
@@ -114,7 +114,7 @@ class Notes:
         self.entries[Note(stage, kind, loc, message, name or "", hint)] = None
 
     def taken(self, *stages: str) -> list[Note]:
-        """Remove and return the notes that some stages have made so far."""
+        """Remove and return the remarks of some stages."""
         notes = [note for note in self.entries if note.stage in stages]
         for note in notes:
             del self.entries[note]

@@ -1,7 +1,7 @@
-"""Optimisers of plain trees of parameters: gradients and a state -> new parameters and a new state.
+"""Optimisers of trees of parameters: gradients and a state -> new parameters and a new state.
 
-An optimiser holds settings and no numbers of its own: ``init`` gives its state for some parameters, ``update`` one step, and nothing is
-changed in place. The steps are functions of ``symgrad.functional.updates``, which the optimisers of tensors use too.
+An optimiser holds settings only. ``init`` returns its initial state for given parameters, and ``update`` computes one step; neither
+modifies its arguments. The steps are functions of ``symgrad.functional.updates``, which the optimisers of tensors use too.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from symgrad.trees import Form, Vector, form_of, in_kind
 __all__ = ["LBFGS", "LBFGSState", "Optimizer", "State", "adam", "adamw", "lbfgs", "momentum", "sgd"]
 
 Tree = TypeVar("Tree")
-#: a number, or a function of the number of steps before this one
+#: a number, or a function of the number of previous steps
 Rate = float | Callable[[int], float]
-ENOUGH = 1e-4  #: the share of the decrease that the slope says, for a step of L-BFGS to be taken (Nocedal and Wright 2006, section 3.1)
-HALVINGS = 40  #: how often a step of L-BFGS is halved at most
+ENOUGH = 1e-4  #: the fraction of the predicted decrease that a step of L-BFGS must reach (Nocedal and Wright 2006, section 3.1)
+HALVINGS = 40  #: the largest number of halvings of a step of L-BFGS
 
 
 class State(NamedTuple):
-    """What an optimiser remembers: the number of steps, and by name trees of the form of the parameters."""
+    """The state of an optimiser: the number of steps, and named trees of the form of the parameters."""
 
     step: int
     memory: dict[str, Any]
@@ -35,7 +35,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Optimizer:
-    """An optimiser whose step takes each leaf by itself; made by ``sgd``, ``momentum``, ``adam``, ``adamw``."""
+    """An optimiser that updates each leaf independently; created by ``sgd``, ``momentum``, ``adam``, ``adamw``."""
 
     rule: Callable[..., Any]  #: of ``symgrad.functional.updates``
     learning_rate: Rate
@@ -45,21 +45,21 @@ class Optimizer:
 
     @property
     def memory(self) -> tuple[tuple[str, float, bool], ...]:
-        """What is remembered for a parameter: the name, the first value, and whether it is one number."""
+        """The state of a parameter: names, initial values, and whether each is one number."""
         return updates.MEMORY[self.rule.__name__]
 
     @boundary
     def init(self, params: Any) -> State:
-        """The state before the first step. Raises what ``symgrad.ravel`` raises for trees that are none."""
+        """Return the state before the first step. Raises the errors of ``symgrad.ravel``."""
         form = form_of(params, "params")
         leaves = form.leaves(params)
         return State(0, {name: form.with_others([first(leaf, value, single) for leaf in leaves]) for name, value, single in self.memory})
 
     @boundary
     def update(self, grads: Any, state: State, params: Tree) -> tuple[Tree, State]:
-        """One step: new parameters, and the state after it.
+        """Compute one step: return new parameters and the new state.
 
-        ``grads`` has the form of ``params``, as ``symgrad.grad`` gives it. Raises BadArgument where the forms differ.
+        ``grads`` has the form of ``params``, as returned by ``symgrad.grad``. Raises BadArgument if the forms differ.
         """
         form = form_of(params, "params")
         rate = rate_at(self.learning_rate, state.step)
@@ -67,7 +67,7 @@ class Optimizer:
         leaves, results = form.leaves(params), []
         for k, gradient in enumerate(self.prepared(form, grads, leaves)):
             dtype = gradient.dtype
-            with np.errstate(all="ignore"):  # infinities and nan are right answers here
+            with np.errstate(all="ignore"):  # infinities and NaN are valid results here
                 updated = self.rule(np.asarray(leaves[k]), gradient, np.asarray(rate, dtype), *(m[k] for m in remembered), **self.settings)
             results.append(updated if isinstance(updated, tuple) else (updated,))
         after, *rest = zip(*results, strict=True) if results else [()] * (1 + len(self.memory))
@@ -95,9 +95,9 @@ class Optimizer:
 def sgd(learning_rate: Rate, *, weight_decay: float = 0.0, clip_norm: float | None = None) -> Optimizer:
     """Gradient descent: ``p - rate * g``.
 
-    ``learning_rate`` is a number, or a function of the number of steps before this one. ``weight_decay`` adds the gradient of
-    ``weight_decay / 2 * sum(p ** 2)``; before that, ``clip_norm`` scales all gradients together down to this norm, if theirs is larger.
-    Raises BadArgument for settings out of range.
+    ``learning_rate`` is a number, or a function of the number of previous steps. ``clip_norm`` scales the gradients down to this global
+    norm, if theirs is larger. ``weight_decay`` then adds the gradient of ``weight_decay / 2 * sum(p ** 2)``. Raises BadArgument for
+    settings out of range.
 
     >>> optimizer = sgd(0.5)
     >>> optimizer.update([4.0], optimizer.init([1.0]), [1.0])[0]
@@ -109,7 +109,7 @@ def sgd(learning_rate: Rate, *, weight_decay: float = 0.0, clip_norm: float | No
 @boundary
 def momentum(learning_rate: Rate, momentum: float = 0.9, *, nesterov: bool = False, weight_decay: float = 0.0,
              clip_norm: float | None = None) -> Optimizer:  # fmt: skip
-    """Gradient descent with momentum (Polyak 1964), or with ``nesterov`` its form that looks ahead (Sutskever et al. 2013).
+    """Gradient descent with momentum (Polyak 1964); ``nesterov`` selects Nesterov's form (Sutskever et al. 2013).
 
     ``v = momentum * v + g``, then ``p - rate * v``, or ``p - rate * (g + momentum * v)``. The other settings are those of ``sgd``.
     """
@@ -139,7 +139,7 @@ def adam(learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, 
 @boundary
 def adamw(learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, *, weight_decay: float = 0.01,
           clip_norm: float | None = None) -> Optimizer:  # fmt: skip
-    """Adam with decay of the parameters themselves (Loshchilov and Hutter 2019, algorithm 2): ``p * (1 - rate * weight_decay)`` first."""
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2): first ``p * (1 - rate * weight_decay)``."""
     decay, limit = common(weight_decay, clip_norm)
     settings = of_adam(beta1, beta2, epsilon) | {"decay": decay}
     return Optimizer(updates.adamw, positive("learning_rate", learning_rate), settings, 0.0, limit)
@@ -149,8 +149,8 @@ def adamw(learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999,
 def lbfgs(learning_rate: Rate = 1.0, history: int = 10) -> LBFGS:
     """L-BFGS (Nocedal 1980), for gradients without noise: a quasi-Newton step from the latest ``history`` steps.
 
-    Pass the function to ``update``, so that the step is halved until the function falls enough; without it the step has the length
-    that ``learning_rate`` says, and need not go down. For long runs ``symgrad.integrations.scipy.minimize`` has a better line search.
+    Pass the function to ``update``: the step is then halved until the function decreases sufficiently. Without the function, the step is
+    scaled by ``learning_rate`` and may increase the function. ``symgrad.integrations.scipy.minimize`` has a better line search.
 
     >>> import symgrad
     >>> rosenbrock = symgrad.from_source("def f(p): return 100.0 * (p[1] - p[0] ** 2) ** 2 + (1.0 - p[0]) ** 2")
@@ -167,7 +167,7 @@ def lbfgs(learning_rate: Rate = 1.0, history: int = 10) -> LBFGS:
 
 
 class LBFGSState(NamedTuple):
-    """What L-BFGS remembers: the number of steps; parameters and gradient of the latest; the steps, and changes of the gradient in them."""
+    """The state of L-BFGS: the number of steps, the latest parameters and gradient, the latest steps and changes of the gradient."""
 
     step: int
     params: Vector | None
@@ -178,37 +178,37 @@ class LBFGSState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LBFGS:
-    """The optimiser that ``lbfgs`` gives."""
+    """The optimiser that ``lbfgs`` returns."""
 
     learning_rate: Rate
     history: int
 
     @boundary
     def init(self, params: Any) -> LBFGSState:
-        """The state before the first step. Raises what ``symgrad.ravel`` raises for trees that are none."""
+        """Return the state before the first step. Raises the errors of ``symgrad.ravel``."""
         form_of(params, "params")
         return LBFGSState(0, None, None, (), ())
 
     @boundary
     def update(self, grads: Any, state: LBFGSState, params: Tree, function: Callable[[Tree], Any] | None = None) -> tuple[Tree, LBFGSState]:
-        """One step: new parameters, and the state after it.
+        """Compute one step: return new parameters and the new state.
 
-        With ``function``, whose gradient ``grads`` is, the step is halved until ``function(params)`` falls by a share of what the slope
-        says; where it does not fall after 40 halvings the parameters stay. Raises BadArgument where the forms differ.
+        ``grads`` is the gradient of ``function``. With ``function``, the step is halved until the decrease reaches a fraction of the
+        predicted one; after 40 halvings without a decrease the parameters stay unchanged. Raises BadArgument if the forms differ.
         """
         form = form_of(params, "params")
         x, gradient = form.vector(params), form.vector(grads)
         steps, changes = self.remembered(state, x, gradient)
         direction = updates.lbfgs(gradient, steps, changes)
         rate = rate_at(self.learning_rate, state.step)
-        if not steps:  # nothing is known of the curvature yet: no longer than one
+        if not steps:  # without curvature information, the first step has at most length one
             rate = rate * min(1.0, 1.0 / max(float(np.sum(np.abs(gradient))), np.finfo(float).tiny))
         if function is not None:
             rate = self.searched(function, form, x, direction, float(np.dot(gradient, direction)), rate)
         return form.tree(x + rate * direction), LBFGSState(state.step + 1, x, gradient, steps, changes)
 
     def remembered(self, state: LBFGSState, x: Vector, gradient: Vector) -> tuple[tuple[Vector, ...], tuple[Vector, ...]]:
-        """The latest steps and changes of the gradient, with those that led here, if the function is convex along them."""
+        """Return the history with the latest step appended, if the function is convex along that step."""
         if state.params is None or state.gradient is None:
             return (), ()
         step, change = x - state.params, gradient - state.gradient
@@ -218,7 +218,7 @@ class LBFGS:
 
     @staticmethod
     def searched(function: Callable[[Any], Any], form: Form, x: Vector, direction: Vector, slope: float, rate: float) -> float:
-        """The first of the halved steps with which the function falls enough; 0 if there is none."""
+        """Return the first halved step length with a sufficient decrease, or 0."""
         before = float(function(form.tree(x)))
         for _ in range(HALVINGS):
             if float(function(form.tree(x + rate * direction))) <= before + ENOUGH * rate * slope:
@@ -227,16 +227,16 @@ class LBFGS:
         return 0.0
 
 
-# ------------------------------------------------------------------ what is checked
+# ------------------------------------------------------------------ validation
 
 
 def first(leaf: Any, value: float, single: bool) -> Any:
-    """What is remembered first for a leaf, in its dtype."""
+    """Return the initial state of a leaf, in its dtype."""
     return np.asarray(value, np.asarray(leaf).dtype)[()] if single else in_kind(leaf, np.full(np.shape(leaf), value))
 
 
 def gradients_of(form: Form, grads: Any, leaves: list[Any]) -> list[np.ndarray]:
-    """The gradients as arrays in the dtypes of the parameters; BadArgument where the forms differ."""
+    """Return the gradients as arrays in the dtypes of the parameters; raise BadArgument if the forms differ."""
     parts = [form.fitted(gradient, k) for k, gradient in enumerate(form.leaves(grads))]
     return [np.asarray(part, np.asarray(leaf).dtype) for part, leaf in zip(parts, leaves, strict=True)]
 
@@ -247,7 +247,7 @@ def rate_at(rate: Rate, step: int) -> float:
 
 
 def positive(name: str, value: Any) -> Any:
-    """A positive number, or a function that gives one."""
+    """Return a setting that is a positive number or a function; raise BadArgument for others."""
     if not callable(value) and not (is_number(value) and value > 0):
         raise BadArgument(f"{name} is {value!r}", hint="a positive number, or a function of the number of steps")
     return value
@@ -261,7 +261,7 @@ def fraction(name: str, value: Any) -> float:
 
 
 def common(weight_decay: Any, clip_norm: Any) -> tuple[float, float | None]:
-    """The settings that all optimisers have."""
+    """Validate the settings that all optimisers share."""
     if not (is_number(weight_decay) and weight_decay >= 0):
         raise BadArgument(f"weight_decay is {weight_decay!r}", hint="a number that is not negative")
     if clip_norm is not None and not (is_number(clip_norm) and clip_norm > 0):
@@ -277,5 +277,5 @@ def of_adam(beta1: Any, beta2: Any, epsilon: Any) -> dict[str, Any]:
 
 
 def is_number(value: Any) -> bool:
-    """Is it a real number?"""
+    """Whether the value is a real number."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""A function, parameters and an order -> the derivative that the command line and notebooks show for them."""
+"""The derivative of a given order of a function, as the command line and notebooks show it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from symgrad.parameters import Wrt
 
 
 def wrt_of(text: str | None) -> Wrt:
-    """The ``wrt`` that a text names: names, paths and positions, parted by commas.
+    """Parse ``wrt`` from a text: names, paths and positions, separated by commas.
 
     >>> wrt_of("x, 1"), wrt_of("p.w,"), wrt_of(None)
     (('x', 1), 'p.w', None)
@@ -25,10 +25,10 @@ def wrt_of(text: str | None) -> Wrt:
 
 def derivative_of_order(function: Any, wrt: Wrt, order: int, args: tuple[Any, ...] = (), signature: str | None = None, *,
                         value: bool = False, strict: bool = False, jit: bool = False) -> Any:  # fmt: skip
-    """The derivative of an order: the gradient, the gradient of that, and so on; where these are arrays, the Hessian and its Jacobian.
+    """Return the derivative of an order: the gradient, the gradient of that, and so on; for arrays, the Hessian and its Jacobian.
 
-    ``args``, ``signature`` or annotations say what types the arguments have; where none does, gradients are assumed to be numbers.
-    With ``value`` the last derivative comes with the value of the one before it, which must be a number then.
+    ``args``, ``signature`` or annotations determine the types of the arguments; without them, gradients are assumed to be numbers.
+    With ``value`` the last derivative also returns the value of the one before it, which must be a number.
 
     >>> from symgrad.frontend.source import from_source
     >>> energy = from_source("def energy(x: 'f8[:]'): return x @ x")
@@ -53,7 +53,7 @@ def derivative_of_order(function: Any, wrt: Wrt, order: int, args: tuple[Any, ..
             return hessian(function, wrt, **words)
         return jacobian(hessian(function, wrt, **inner), wrt, **words)
     except BadArgument:
-        pass  # no types are known: who asks for the text is told
+        pass  # no types are known: the request for the text raises
     return chain
 
 

@@ -1,4 +1,4 @@
-"""What is asked of a derivative, held against a function's parameters and the types of its arguments."""
+"""Validates a request for a derivative against a function's parameters and the types of its arguments."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ JACOBIANS: dict[Mode, str] = {"auto": "jacobian", "reverse": "jacrev", "forward"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What was asked for, before it is held against the parameters of a function.
+    """A request for a derivative, before it is validated against a function.
 
     ``wrt`` None: the first parameter, or for ``vjp``, ``jvp`` and ``linearize`` every positional argument that can carry a derivative.
     """
@@ -49,14 +49,14 @@ class Options:
     has_aux: bool = False
     allow_unused: bool = False
     no_grad: frozenset[str] = frozenset()
-    bound: bool = False  #: the first parameter is an instance, and positions count from the next
-    strict: bool = False  #: an argument that the result does not depend on is an error
-    jit: Jit = False  #: compiled by numba, or by a target of that name; with "auto" only where it can be, and is installed
-    mode: Mode = "reverse"  #: how a Jacobian is computed: by rows, by columns, or by what takes fewer
+    bound: bool = False  #: the first parameter is an instance; positions count from the next
+    strict: bool = False  #: an argument without influence on the result is an error
+    jit: Jit = False  #: compiled by numba, or by the target of that name; "auto": where possible
+    mode: Mode = "reverse"  #: the method for a Jacobian: by rows, by columns, or by the cheaper of the two
     holomorphic: bool = False  #: a complex function of complex numbers, which has a complex derivative
-    verify: Verify = None  #: is the first call compared with the function itself? None: as the environment says
-    checkpoints: tuple[tuple[int | str, int], ...] = ()  #: loops that run again, by variable or line, each with its number of snapshots
-    memory: int | None = None  #: bytes for the snapshots of all loops that are in no other one
+    verify: Verify = None  #: whether the first call is compared with the function; None: as set in the environment
+    checkpoints: tuple[tuple[int | str, int], ...] = ()  #: loops with checkpoints, by variable or line, each with its number of snapshots
+    memory: int | None = None  #: bytes for the snapshots of all outermost loops
 
     @property
     def word(self) -> str:
@@ -93,7 +93,7 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
 
 
 def checked_flag(word: str, value: Any) -> bool:
-    """An argument that is True or False; BadArgument for what is neither.
+    """Return an argument as a bool; raise BadArgument for anything else.
 
     >>> checked_flag("has_aux", True), checked_flag("has_aux", 0)
     (True, False)
@@ -104,7 +104,7 @@ def checked_flag(word: str, value: Any) -> bool:
 
 
 def checked_names(no_grad: Any) -> frozenset[str]:
-    """The names of variables in ``no_grad``; BadArgument for what is no text, and no collection of texts."""
+    """Return the names in ``no_grad``; raise BadArgument unless it is a string or a collection of strings."""
     names = (no_grad,) if isinstance(no_grad, str) else tuple(no_grad) if isinstance(no_grad, Iterable) else (None,)
     if not all(isinstance(name, str) for name in names):
         raise BadArgument(f"no_grad names variables of the function, not {no_grad!r}", hint="for example no_grad=('scale',)")
@@ -112,7 +112,7 @@ def checked_names(no_grad: Any) -> frozenset[str]:
 
 
 def checked_checkpoints(checkpoints: Checkpoints) -> tuple[tuple[int | str, int], ...]:
-    """Loops with their numbers of snapshots, as pairs; refused is what is no dict of such.
+    """Return loops and their numbers of snapshots as pairs; raise BadArgument for anything but such a dict.
 
     >>> checked_checkpoints({"t": 10})
     (('t', 10),)
@@ -137,7 +137,7 @@ QUANTITY = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-zA-Z]+)\s*")
 
 
 def bytes_of(memory: int | str) -> int:
-    """An amount of memory in bytes; BadArgument for what is none.
+    """Return an amount of memory in bytes; raise BadArgument for an invalid text.
 
     >>> bytes_of("200 MB"), bytes_of("1.5 GiB"), bytes_of(4096)
     (200000000, 1610612736, 4096)
@@ -156,7 +156,7 @@ def bytes_of(memory: int | str) -> int:
 
 
 def checked_mode(mode: Any) -> Mode:
-    """Refuse what a Jacobian is not computed by."""
+    """Raise BadArgument for an unknown mode."""
     for one in JACOBIANS:
         if mode == one:
             return one
@@ -164,7 +164,7 @@ def checked_mode(mode: Any) -> Mode:
 
 
 def resolve_wrt(options: Options, function: types.FunctionType) -> tuple[str, ...]:
-    """The names of the parameters in ``wrt``, and paths to parts of them, as the compiler spells them."""
+    """Return the parameters in ``wrt``, and paths to parts of them, in the compiler's spelling."""
     parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
     star = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
     named = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -225,7 +225,7 @@ def parts_by_wrapped_names(function: types.FunctionType, parameters: list[inspec
 
 
 def check_cut(options: Options, function: types.FunctionType, wrt: tuple[str, ...] | None) -> None:
-    """Refuse names in ``no_grad`` that are no variables of the function itself, and parameters that are differentiated.
+    """Raise for names in ``no_grad`` that are not variables of the function, and for parameters that are differentiated.
 
     ``wrt`` None: every positional parameter that holds floats.
     """
@@ -247,7 +247,7 @@ def check_cut(options: Options, function: types.FunctionType, wrt: tuple[str, ..
 
 
 def function_loc(function: types.FunctionType, parameter: str | None = None) -> Loc | None:
-    """Where a function (or one of its parameters) is written, if Python kept the text."""
+    """Return the place of a function, or of one of its parameters, if its text is available."""
     try:
         source = read(function)
     except SourceNotFound:
@@ -260,7 +260,7 @@ def function_loc(function: types.FunctionType, parameter: str | None = None) -> 
 
 
 def check_wrt(function: types.FunctionType, names: tuple[str, ...], signature: Signature) -> None:
-    """Refuse integers, booleans, and what holds no number at all; the gradient of an empty list or dict is empty."""
+    """Raise for integers, booleans, and values without numbers. The gradient of an empty list or dict is empty."""
     for name in names:
         item = part_at(signature, name)
         if item is not None and (carries_derivative(item) or is_empty(item)):
@@ -287,17 +287,17 @@ def by_name_instead(function: types.FunctionType, root: str) -> str:
 
 
 def carries_derivative(item: Abstract) -> bool:
-    """Is there a float or a complex number in it?"""
+    """Whether the type holds a float or a complex number."""
     return any(leaf.kind not in ("int", "bool") for leaf in number_leaves(item))
 
 
 def is_empty(item: Abstract) -> bool:
-    """Is it a list, tuple or dict of nothing, or of such?"""
+    """Whether it is an empty container, or holds only such containers."""
     return isinstance(item, Tree) and item.form != "object" and all(map(is_empty, item.items))
 
 
 def number_leaves(item: Abstract) -> list[Scalar | Array]:
-    """The numbers and arrays in what was passed for one parameter."""
+    """Yield the types of the numbers and arrays in one argument."""
     match item:
         case Scalar() | Array():
             return [item]
@@ -312,7 +312,7 @@ def number_leaves(item: Abstract) -> list[Scalar | Array]:
 
 
 def given_signature(function: types.FunctionType, text: str) -> Signature:
-    """A signature from a text of types; parameters with defaults may be left out at the end."""
+    """Parse a signature from a text of types; trailing parameters with defaults may be omitted."""
     parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
     count = len(split_types(text.strip().removeprefix("(").removesuffix(")")))
     rest = parameters[count:]
@@ -323,7 +323,7 @@ def given_signature(function: types.FunctionType, text: str) -> Signature:
 
 
 def annotated_signature(function: types.FunctionType) -> Signature:
-    """A signature from annotations and defaults, or an error that says what to do."""
+    """Build a signature from annotations and defaults; raise if an annotation is missing."""
     items = []
     for parameter in inspect.signature(function, follow_wrapped=False).parameters.values():
         item: Abstract | None = from_annotation(parameter.annotation, parameter.name)

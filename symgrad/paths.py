@@ -1,6 +1,6 @@
-"""Texts that name a part of an argument, ``params.w`` or ``p['layers'][0].w``, to that part: in a signature, and in what is passed.
+"""Resolves texts that name a part of an argument, ``params.w`` or ``p['layers'][0].w``, in signatures and in arguments.
 
-A path is data. It is parsed, and holds names, attributes, constant keys and indices only; nothing in it is run.
+A path is data: it is parsed, and may consist of names, attributes, constant keys and indices only. Nothing in it is executed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from symgrad.text import attribute, has_literal, is_inside, is_name, item, liter
 
 #: an attribute by its name, or an item by its key: which of the two, and that
 Step = tuple[bool, Any]
-#: no path is longer than this
+#: the maximal length of a path
 LONGEST = 1000
 #: how many paths an error lists
 LISTED = 12
@@ -26,7 +26,7 @@ FORM = "a path has names, attributes, keys and indices: wrt='p.w', wrt=\"p['w']\
 
 
 def steps_of(path: str) -> tuple[str, tuple[Step, ...]]:
-    """The parameter that a path begins with, and its steps; BadArgument for any other text.
+    """Return the parameter and the steps of a path; raise BadArgument for any other text.
 
     >>> steps_of("p.layers[0]['w']")
     ('p', ((True, 'layers'), (False, 0), (False, 'w')))
@@ -61,7 +61,7 @@ def is_key(index: ast.expr) -> bool:
 
 
 def spelled(path: str) -> str:
-    """A path as the compiler spells it.
+    """Return a path in the compiler's spelling.
 
     >>> spelled('p["w"] . b'), spelled("x")
     ("p['w'].b", 'x')
@@ -75,7 +75,7 @@ def spelled(path: str) -> str:
 
 
 def part_at(signature: Signature, path: str) -> Abstract | None:
-    """What is known of the part of an argument that a path names; None where there is no such part."""
+    """Return the abstract value of the part of an argument that a path names, or None."""
     if is_name(path):
         return signature[path]
     root, steps = steps_of(path)
@@ -95,13 +95,13 @@ def part_at(signature: Signature, path: str) -> Abstract | None:
 
 
 def is_item(held: Tree, name: str) -> bool:
-    """Does an attribute of a dict of a class of the user's read an item: by ``__getattr__``, or since the dict is its own ``__dict__``?"""
+    """Whether an attribute of a dict of a user's class reads an item: by ``__getattr__``, or as the dict is its own ``__dict__``."""
     reads_items = "__dict__" in held.own or hasattr(held.kind, "__getattr__")
     return held.form == "mapping" and reads_items and name in held.keys and name not in held.own and not hasattr(held.kind, name)
 
 
 def by_items(signature: Signature, path: str) -> str:
-    """A path with items in the place of attributes that read them."""
+    """Return a path with attributes that read items replaced by the items."""
     if is_name(path):
         return path
     text, steps = steps_of(path)
@@ -114,7 +114,7 @@ def by_items(signature: Signature, path: str) -> str:
 
 
 def beside(path: str, held: Abstract) -> list[str]:
-    """The paths of attributes that lists and dicts have beside their items, in an argument or a part of one."""
+    """Return the paths of attributes of lists and dicts in an argument or a part of one."""
     if not isinstance(held, Tree):
         return []
     parts = [(name, part_of(path, held, name), part) for name, part in zip(held.names, held.items, strict=True)]
@@ -131,7 +131,7 @@ def paths_in(path: str, held: Abstract) -> list[str]:
 
 
 def no_part(signature: Signature, path: str) -> BadArgument:
-    """The error for a path that names no part of an argument: it lists the paths that there are."""
+    """Return the error for a path that names no part of an argument; it lists the valid paths."""
     root, steps = steps_of(path)
     for is_attribute, key in steps:
         held = part_at(signature, root)
@@ -146,7 +146,7 @@ def no_part(signature: Signature, path: str) -> BadArgument:
 
 
 def value_at(arguments: Mapping[str, Any], path: str) -> Any:
-    """The part of what is passed that a path names."""
+    """Return the part of an argument that a path names."""
     if path in arguments:
         return arguments[path]
     root, steps = steps_of(path)
@@ -157,7 +157,7 @@ def value_at(arguments: Mapping[str, Any], path: str) -> Any:
 
 
 def with_parts(arguments: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that ``parts`` names, with other values in these places; what is passed stays as it is.
+    """Return the arguments with the ``parts`` replaced; the originals are not modified.
 
     >>> with_parts({"p": {"w": [1.0, 2.0], "b": 3.0}}, {"p['w'][1]": 5.0})
     {'p': {'w': [1.0, 5.0], 'b': 3.0}}
@@ -170,7 +170,7 @@ def with_parts(arguments: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[s
 
 
 def with_part(held: Any, steps: tuple[Step, ...], value: Any) -> Any:
-    """A value with another one at the end of some steps."""
+    """Return a value with the part at some steps replaced."""
     if not steps:
         return value
     (is_attribute, key), *rest = steps
@@ -192,7 +192,7 @@ def with_part(held: Any, steps: tuple[Step, ...], value: Any) -> Any:
 
 
 def belongs(path: str, asked: str) -> bool:
-    """Does an expression that the compiler reads belong to the part of an argument that a path names?
+    """Whether an expression of the compiler lies within the part of an argument that a path names.
 
     >>> belongs("p['w'].b", "p['w']"), belongs("p.b", "p.w"), belongs("[item.w for item in p.layers]", "p.layers")
     (True, False, True)
@@ -206,12 +206,12 @@ def belongs(path: str, asked: str) -> bool:
 
 
 def meet(path: str, wrt: Iterable[str]) -> bool:
-    """Is an expression a part of one of some paths, or does it hold one?"""
+    """Whether an expression lies within one of some paths, or contains one."""
     return any(belongs(path, asked) or belongs(asked, path) for asked in wrt)
 
 
 def in_parts(path: str, asked: str, name: str) -> str:
-    r"""An expression over an argument as one over ``name``, a dict that holds what stands for the part that ``asked`` names.
+    r"""Rewrite an expression of an argument as one of ``name``, a dict with a replacement for the part that ``asked`` names.
 
     >>> in_parts("p['w'].b", "p['w']", "tangents")
     'tangents["p[\'w\']"].b'

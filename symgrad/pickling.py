@@ -1,7 +1,7 @@
-"""A function to something that pickles, and back: its name where another process can import it, else by value with its source text.
+"""Pickles functions: by name where another process can import them, else by value with their source text.
 
-By value means through cloudpickle, which carries the function's code, globals and cells; added to that are the texts that
-the code was compiled from and what the user has declared (``rules``) of the functions that it calls.
+Pickling by value uses cloudpickle, which stores the function's code, globals and cells. The pickle also holds the source text of the code
+and the declarations (``rules``) of the functions that it calls.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from symgrad.runtime.locks import imported
 
 #: names of the module that is the program; each process has another one. ``multiprocessing`` imports that of its parent by the second
 MAIN = ("__main__", "__mp_main__")
-#: packages whose functions need nothing of the user's
+#: packages whose functions do not depend on the user's program
 LIBRARIES = frozenset({"numpy", "scipy", "symgrad", *sys.stdlib_module_names}) - {"__main__"}
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A function of a module that another process can import; ``rules`` are declarations that importing it does not make."""
+    """A function that another process can import; ``rules`` are declarations that the import does not repeat."""
 
     module: str
     qualname: str
@@ -48,14 +48,14 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A function by value: what cloudpickle has written."""
+    """A function by value, as cloudpickle bytes."""
 
     data: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class OfBatch:
-    """A batched function in a pickle: the function of one example, or its placeholder, and the axes."""
+    """A batched function in a pickle: the function for one example, or its placeholder, and the axes."""
 
     function: Any
     in_axes: Any
@@ -67,20 +67,20 @@ Reference = Named | Carried | OfBatch
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A declaration of the user's and the function that it is about, or the name of the module that makes it when imported."""
+    """A user's declaration and its function, or the name of the module whose import repeats it."""
 
     function: Any
     declaration: Declaration | None
     module: str = ""
 
 
-# ------------------------------------------------------------------ away
+# ------------------------------------------------------------------ pickling
 
 
 def refer(function: types.FunctionType, outer: Any) -> Reference:
-    """What a pickle holds in place of a function; CloudpickleMissing where it must travel by value and cannot.
+    """Return the placeholder of a function in a pickle; raise CloudpickleMissing if it must be pickled by value and cannot.
 
-    ``outer`` is the cloudpickle that is writing, None if it is plain pickle.
+    ``outer`` is the cloudpickle module that is pickling, or None for plain pickle.
     """
     batch: Batch | None = getattr(function, BATCH, None)
     if batch is not None:
@@ -93,7 +93,7 @@ def refer(function: types.FunctionType, outer: Any) -> Reference:
 
 
 def writer(caller: types.FrameType | None) -> Any:
-    """The module of the cloudpickle that asks how an object is reduced, of which there may be several; None for other picklers."""
+    """Return the cloudpickle module that is reducing an object (there may be several), or None for other picklers."""
     while caller is not None and str(caller.f_globals.get("__name__", "")).startswith("symgrad."):
         caller = caller.f_back
     name = "" if caller is None else str(caller.f_globals.get("__name__", ""))
@@ -102,7 +102,7 @@ def writer(caller: types.FrameType | None) -> Any:
 
 
 def is_importable(value: types.FunctionType | type) -> bool:
-    """Does importing the module of a function or class in another process give the same one under its name?"""
+    """Whether another process can import the same function or class under its name."""
     module = value.__module__
     if module in MAIN or module is None or is_registered(module):
         return False
@@ -113,14 +113,14 @@ def is_importable(value: types.FunctionType | type) -> bool:
 
 
 def is_registered(module: str) -> bool:
-    """Has the user asked cloudpickle to carry this module by value (``cloudpickle.register_pickle_by_value``)?"""
+    """Whether the user registered this module for pickling by value (``cloudpickle.register_pickle_by_value``)."""
     cloudpickle: Any = sys.modules.get("cloudpickle")
     registered = cloudpickle.list_registry_pickle_by_value() if cloudpickle is not None else ()
     return any(module == name or module.startswith(f"{name}.") for name in registered)
 
 
 def find(module: str, qualname: str) -> Any:
-    """The function or class of that name in a module, which is imported if need be."""
+    """Return the function or class of that name in a module, importing the module if necessary."""
     member: Any = sys.modules.get(module) or importlib.import_module(module)
     for part in qualname.split("."):
         member = inspect.getattr_static(member, part) if isinstance(member, type) else getattr(member, part)
@@ -128,14 +128,14 @@ def find(module: str, qualname: str) -> Any:
 
 
 def dumped(value: Any, about: types.FunctionType | type, outer: Any = None, rules: Sequence[Rule] = ()) -> bytes:
-    """A value by cloudpickle, then the rules that it relies on, then the texts of all functions that went by value."""
+    """Pickle a value, the rules that it relies on, and the texts of all functions pickled by value."""
     try:
         cloudpickle = outer or imported("cloudpickle")
     except ImportError:
         what = f"{describe(about)} cannot be imported by another process, so it travels by value, which needs cloudpickle"
         raise CloudpickleMissing(what) from None
     main: Any = sys.modules.get("__main__")
-    if getattr(main, "__name__", "") == "__mp_main__":  # the program of a process that was spawned: no other one has it under that name
+    if getattr(main, "__name__", "") == "__mp_main__":  # the main module of a spawned process: no other process has it under that name
         cloudpickle.register_pickle_by_value(main)
     stream = io.BytesIO()
     pickler = pickler_class(cloudpickle, classes_by_name=outer is None)(stream)
@@ -152,7 +152,7 @@ def dumped(value: Any, about: types.FunctionType | type, outer: Any = None, rule
 
 
 def texts_of(functions: Sequence[types.FunctionType]) -> dict[str, str]:
-    """The texts of the files in which these functions are written."""
+    """Return the source files of these functions."""
     texts: dict[str, str] = {}
     for function in functions:
         file = function.__code__.co_filename
@@ -166,10 +166,10 @@ WITHIN = threading.local()  #: ``classes``: those that are being written by valu
 
 
 def pickler_class(cloudpickle: Any, classes_by_name: bool) -> Any:
-    """The class that writes functions of the program by value, and remembers which, and which other objects have been declared.
+    """Return the pickler class that pickles functions of the program by value, and records these and all declared objects.
 
-    ``classes_by_name``: plain pickle writes instances of the program's classes beside it, which are then those that the
-    receiving program has itself; cloudpickle writes classes by value, and knows them again.
+    ``classes_by_name``: with plain pickle, instances of the program's classes are unpickled as instances of the receiving program's own
+    classes; cloudpickle pickles classes by value and recognises them.
     """
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
@@ -196,12 +196,12 @@ def pickler_class(cloudpickle: Any, classes_by_name: bool) -> Any:
 
 
 def code_of_file(file: str, make: Callable[..., types.CodeType], arguments: tuple[Any, ...]) -> types.CodeType:
-    """Code under the name of its file, by which its text is found; cloudpickle leaves the name out from 3.1.3 on."""
+    """Return code with the name of its file, which locates its text; cloudpickle 3.1.3 and later omit the name."""
     return make(*arguments).replace(co_filename=file)
 
 
 def within() -> list[type]:
-    """The classes that this thread is writing by value."""
+    """Return the classes that this thread is pickling by value."""
     if not hasattr(WITHIN, "classes"):
         WITHIN.classes = []
     classes: list[type] = WITHIN.classes
@@ -209,7 +209,7 @@ def within() -> list[type]:
 
 
 def is_named(kind: type) -> bool:
-    """Does the program know a class by its name?"""
+    """Whether the program can look up a class by its name."""
     try:
         return find(kind.__module__, kind.__qualname__) is kind
     except (AttributeError, SourceNotFound):
@@ -217,7 +217,7 @@ def is_named(kind: type) -> bool:
 
 
 def class_reduced(kind: type) -> tuple[Any, ...]:
-    """A class of the program: in a process whose program has the same class that one, else this one by value."""
+    """Reduce a class of the program: to the same class of the receiving program if it has one, else to this class by value."""
     within().append(kind)
     try:
         return own_or_carried, (kind.__qualname__, dumped(kind, kind))
@@ -229,14 +229,14 @@ def class_reduced(kind: type) -> tuple[Any, ...]:
 
 
 def rules_of(values: Sequence[Any]) -> list[Rule]:
-    """The declarations about functions and other callables that go by value, and about those that they may call."""
+    """Return the declarations about callables pickled by value, and about those that they may call."""
     declared = {Same(value) for value in DECLARATIONS}
     own = [Rule(value, DECLARATIONS[value]) for value in values if Same(value) in declared]
     return [*own, *foreign_rules([value for value in values if isinstance(value, types.FunctionType)], "")]
 
 
 def foreign_rules(functions: list[types.FunctionType], home: str) -> list[Rule]:
-    """Declarations about what these functions may call and go by name, unless importing module ``home`` makes them."""
+    """Return declarations about callees pickled by name, except those that importing module ``home`` repeats."""
     reached = reached_objects(functions) if DECLARATIONS else {}
     rules: list[Rule] = []
     for function, declaration in DECLARATIONS.items():
@@ -250,7 +250,7 @@ def foreign_rules(functions: list[types.FunctionType], home: str) -> list[Rule]:
 
 
 def reached_objects(functions: list[types.FunctionType]) -> dict[Same, Any]:
-    """What the functions name, and the functions and classes of the user's that they name, by identity."""
+    """Return the objects that the functions name, directly or through other functions and classes of the user, by identity."""
     reached: dict[Same, Any] = {}
     waiting: list[tuple[Any, list[str]]] = [(function, []) for function in functions]
     while waiting:
@@ -272,12 +272,12 @@ def reached_objects(functions: list[types.FunctionType]) -> dict[Same, Any]:
     return reached
 
 
-#: what pickles hold by name where it can be imported
+#: kinds of objects that are pickled by name if they can be imported
 NAMED_KINDS = (types.FunctionType, types.BuiltinFunctionType, type, np.ufunc)
 
 
 def is_empty(cell: types.CellType) -> bool:
-    """Has the variable of a cell no value yet?"""
+    """Whether the variable of a cell is unbound."""
     try:
         return cell.cell_contents is None
     except ValueError:
@@ -285,7 +285,7 @@ def is_empty(cell: types.CellType) -> bool:
 
 
 def declare_again(rules: list[Rule]) -> None:
-    """Make the declarations that this process does not have."""
+    """Repeat the declarations that this process lacks."""
     for rule in rules:
         if rule.declaration is None:
             importlib.import_module(rule.module)
@@ -293,16 +293,16 @@ def declare_again(rules: list[Rule]) -> None:
             rule.declaration.declare(rule.function, *rule.declaration.arguments)
 
 
-# ------------------------------------------------------------------ back
+# ------------------------------------------------------------------ unpickling
 
-#: functions that came by value and are still in use, by a digest of what they came as, so that nothing is compiled twice
+#: functions unpickled by value and still in use, by a digest of their bytes, so that nothing is compiled twice
 RESTORED: weakref.WeakValueDictionary[str, types.FunctionType] = weakref.WeakValueDictionary()
-#: ``finish``: what remains to be done in this thread when all of a pickle has been read
+#: ``finish``: actions that this thread runs after a pickle has been read completely
 LOADING = threading.local()
 
 
 def resolve(reference: Reference) -> types.FunctionType:
-    """The function that a pickle refers to; the same one for the same bytes, while it is in use."""
+    """Return the function that a pickle refers to; equal bytes return the same function while it is in use."""
     if isinstance(reference, Named):
         function: types.FunctionType = find(reference.module, reference.qualname)
         if reference.rules is not None:
@@ -320,7 +320,7 @@ def resolve(reference: Reference) -> types.FunctionType:
 
 
 def loaded(data: bytes) -> Any:
-    """What ``dumped`` has written; its texts and rules are in force when it returns."""
+    """Unpickle the bytes of ``dumped``, and register its texts and rules."""
     outer, LOADING.finish = getattr(LOADING, "finish", None), []
     try:
         unpickler = pickle.Unpickler(io.BytesIO(data))
@@ -342,12 +342,12 @@ def loaded(data: bytes) -> Any:
 
 
 def when_loaded(step: Callable[[], None]) -> None:
-    """Do something when the functions of this pickle are complete; while it is read they may refer to one another unfinished."""
+    """Run an action once the functions of this pickle are complete; during unpickling they may be incomplete."""
     LOADING.finish.append(step)
 
 
 def own_or_carried(qualname: str, data: bytes) -> type:
-    """A class of another process's program: this program's own class if it is written the same, else the one that was carried."""
+    """Return this program's class if its code equals that of the pickled class, else the pickled class."""
     carried: type = loaded(data)
     try:
         own = find("__main__", qualname)
@@ -357,7 +357,7 @@ def own_or_carried(qualname: str, data: bytes) -> type:
 
 
 def is_written_alike(one: type, other: type) -> bool:
-    """Have two classes the same members, with the same code?"""
+    """Whether two classes have the same members with the same code."""
     ours, theirs = ({name: value for name, value in vars(kind).items() if is_written(name, value)} for kind in (one, other))
     return ours.keys() == theirs.keys() and all(
         same_code(value.__code__, theirs[name].__code__)
@@ -367,12 +367,12 @@ def is_written_alike(one: type, other: type) -> bool:
 
 
 def is_written(name: str, value: Any) -> bool:
-    """Did the user write this member of a class?  What Python adds differs from version to version, and cloudpickle leaves it out."""
+    """Whether the user wrote this member of a class. Members that Python adds differ between versions, and cloudpickle omits them."""
     added = name.startswith("__") and name.endswith("__") and not isinstance(value, types.FunctionType)
     return not added and name not in ("_abc_impl", "__annotate__", "__annotate_func__")
 
 
 def names_in(code: types.CodeType) -> list[str]:
-    """Every global and attribute that a code object and those inside it name, in order."""
+    """Yield every global and attribute that a code object and its nested code objects name, in order."""
     inner = [name for const in code.co_consts if isinstance(const, types.CodeType) for name in names_in(const)]
     return list(dict.fromkeys([*code.co_names, *inner]))

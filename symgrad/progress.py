@@ -1,6 +1,6 @@
-"""A first call that takes long -> a line on the standard error of a terminal or notebook: what is compiled, and in which stage it is.
+"""Reports a long first call on the standard error of a terminal or notebook: what is compiled, and the current stage.
 
-One clock for all: compiling holds a lock, and what is compiled inside of something else belongs to that.
+There is one clock: compilation holds a lock, and a nested compilation counts as part of the outer one.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-AFTER = 5.0  #: seconds before the line is written
-#: what a call is given: the seconds after which it calls the function, in a thread of its own
+AFTER = 5.0  #: seconds before the line is printed
+#: a timer: seconds, and the function to call in a thread of its own
 Clock = Callable[[float, Callable[[], None]], Any]
 CLOCK: Clock = threading.Timer
 
-#: the stages in words; others are said by their names
+#: descriptions of the stages; other stages appear by name
 WORDS = {
     "read": "reading the function",
     "differentiate": "differentiating it",
@@ -26,7 +26,7 @@ WORDS = {
 
 
 class Progress:
-    """What is compiled now, if anything is."""
+    """The current compilation, if any."""
 
     def __init__(self) -> None:
         self.what: str | None = None
@@ -35,7 +35,7 @@ class Progress:
     def tell(self) -> None:
         """Write the line."""
         if self.what is not None:
-            with contextlib.suppress(OSError, ValueError):  # an output that is closed meanwhile
+            with contextlib.suppress(OSError, ValueError):  # the output has been closed
                 stage = self.stage or WORDS["read"]
                 print(f"symgrad: compiling {self.what} takes long; now: {stage}", file=sys.stderr, flush=True)
 
@@ -44,7 +44,7 @@ NOW = Progress()
 
 
 def is_interactive() -> bool:
-    """Does somebody watch the standard error: a terminal, or a notebook's cell?"""
+    """Whether the standard error is a terminal or a notebook."""
     stream = sys.stderr
     if stream is None:
         return False
@@ -56,7 +56,7 @@ def is_interactive() -> bool:
 
 @contextlib.contextmanager
 def watched(what: str) -> Iterator[None]:
-    """Tell of what stands in the block if it takes long; the outermost block counts.
+    """Report the block if it takes long; only the outermost block counts.
 
     >>> with watched("the derivative of f"):
     ...     enter("print")
@@ -76,7 +76,7 @@ def watched(what: str) -> Iterator[None]:
 
 
 def enter(stage: str) -> None:
-    """Note that a stage begins."""
+    """Record the start of a stage."""
     NOW.stage = WORDS.get(stage, stage)
 
 

@@ -1,8 +1,7 @@
-"""Functions of the user's, declared: a callable and the texts of its derivatives to a row and its spelling.
+"""``elementwise``, ``rule`` and ``constant``: declare a row for a user's callable from the texts of its derivatives.
 
-The texts are those of ``ops``: names of parameters, ``out``, ``out_grad``, and functions that have rows; nothing else gets
-through, so no text can become code. The user's rows are a table of their own; each declaration makes derived functions
-compile anew.
+The texts have the language of ``ops``: names of parameters, ``out``, ``out_grad``, and functions that have rows. Everything else is
+rejected, so no text can become code. The user's rows form a table of their own; each declaration invalidates compiled derivatives.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from symgrad.runtime.find import find
 from symgrad.text import has_literal, is_name
 from symgrad.tracebacks import boundary
 
-#: names that mean something else in the texts of rows
+#: names with a meaning of their own in the texts of rows
 TAKEN = frozenset({"out", "out_grad", "into", "taken", "position", "function", "type", "via", "np", "math", "fit", "part"})
 PREFIX = "user_"
 F = TypeVar("F", bound=Callable[..., Any])
@@ -45,7 +44,7 @@ NODES = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Call, ast.Name, ast.Constan
 NUMBERS = {"pi": math.pi}
 
 
-# ------------------------------------------------------------------ what is declared
+# ------------------------------------------------------------------ declarations
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ def without_annotations(signature: inspect.Signature) -> inspect.Signature:
 
 
 def checked(text: Any, names: Iterable[str], what: str) -> str:
-    """A text of a derivative or formula that consists of nothing but known names, functions with rows, operators and numbers."""
+    """Return the text of a derivative or formula, validated: known names, functions with rows, operators and numbers only."""
     if not isinstance(text, str):
         raise BadArgument(f"{what} is {text!r}", hint="a derivative is a text, or None for zero")
     try:
@@ -145,7 +144,7 @@ def checked(text: Any, names: Iterable[str], what: str) -> str:
 
 
 def check_call(node: ast.Call, row: Row, what: str) -> None:
-    """Raise BadArgument if a call leaves out an operand of the row or passes an argument that the row does not take."""
+    """Raise BadArgument if a call lacks an operand of the row or passes an argument that the row does not accept."""
     named = [keyword.arg for keyword in node.keywords]
     operands = [p for p in row.params if not p.startswith("*")]
     count = len(node.args) + sum(name in row.params for name in named)
@@ -156,7 +155,7 @@ def check_call(node: ast.Call, row: Row, what: str) -> None:
 
 
 def nearest(name: str) -> str | None:
-    """A hint for a function that there is not."""
+    """Return a hint for an unknown function."""
     near = spelling.nearest(name)
     return f"near it: {', '.join(near)}" if near else None
 
@@ -201,7 +200,7 @@ def numpy_text(formula: str) -> str:
     return ast.unparse(_Spelled().visit(ast.parse(formula, mode="eval")))
 
 
-#: the functions of formulas that sympy knows under our names, or under those of ``derive.SYMPY_NAMES``
+#: the functions of formulas that sympy has, under the same names or under those of ``derive.SYMPY_NAMES``
 KNOWN = frozenset({"exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "erf", "erfc", "gamma", "sign", *SYMPY_NAMES})
 
 
@@ -222,7 +221,7 @@ class _Derivable(ast.NodeTransformer):
 
 
 def derived(head: Head, formula: str) -> dict[str, str]:
-    """The partial derivatives of a formula, checked: what sympy writes may have no row."""
+    """Return the partial derivatives of a formula, validated: sympy may use functions without rows."""
     text = ast.unparse(_Derivable().visit(ast.parse(formula, mode="eval")))
     what = f"the derivative of {head.name} that sympy finds (give it by hand)"
     return {p: checked(t, (*head.params, "out"), what) for p, t in derive(head.params, text).items()}
@@ -240,7 +239,7 @@ def formula_of(head: Head) -> str:
 
 
 def row_name(function: Any, name: str) -> str:
-    """The name of the row of a function: the one it has, or a new one."""
+    """Return the name of the row of a function: the existing one, or a new one."""
     held = declarations.DECLARED.get(function)
     if isinstance(held, spelling.Spelling):
         return held.row
@@ -254,25 +253,25 @@ def row_name(function: Any, name: str) -> str:
 def register(function: Callable[..., Any], head: Head, law: Law, *, emit: str | None = None, alias: Alias = "depends",
              elementwise: bool = False, partials: dict[str, str] | None = None,
              pullbacks: dict[str, str | None] | None = None) -> None:  # fmt: skip
-    """Enter the row, and let the frontend find it."""
+    """Register the row with the frontend."""
     try:
         name = row_name(function, head.name)
     except TypeError:
         raise BadArgument(f"{function!r} cannot be declared: it has no hash") from None
-    # ``type`` is what the frontend finds the result to be, where it can read the function
+    # ``type`` is the type of the result that the frontend infers, where it can read the function
     own = {} if emit is not None else {"function": function, "type": None}
     row = Row(name, head.params, law, {**head.settings, **own}, elementwise=elementwise, formula=head.formula, partials=partials or {},
               pullbacks=pullbacks or {}, alias=alias, emit=emit or f"function({head.words})")  # fmt: skip
     parameters = ", ".join([*head.params, *(f"{s}={d!r}" for s, d in head.settings.items())])
     USER_ROWS[name] = row
     said = spelling.Spelling(getattr(function, "__name__", head.name), parameters, f"{name}({head.words})")
-    said.signature.bind_partial()  # defaults that have no text are refused now, not at the first call
+    said.signature.bind_partial()  # a default that has no text is refused here, not at the first call
     declarations.DECLARED[function] = said
     forget_all()
 
 
 def remember(function: Any, declare: Callable[..., Any], *arguments: Any) -> None:
-    """Keep how a function was declared, for processes that a derivative travels to."""
+    """Record the declaration, for processes to which a derivative is sent."""
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None and str(frame.f_globals.get("__name__", "")).startswith("symgrad."):
         frame = frame.f_back
@@ -281,7 +280,7 @@ def remember(function: Any, declare: Callable[..., Any], *arguments: Any) -> Non
 
 
 def law_of(result: str | Law | None, params: tuple[str, ...]) -> Law:
-    """The type of the result: that of a parameter, one that is written out, or not known."""
+    """Return the type of the result: that of a parameter, a literal type, or unknown."""
     if callable(result):
         return result
     if result is None:
@@ -294,7 +293,7 @@ def law_of(result: str | Law | None, params: tuple[str, ...]) -> Law:
 
 
 def said(head: Head, texts: dict[str, Any], prefix: str, suffix: str, names: tuple[str, ...]) -> dict[str, str | None]:
-    """The text for each parameter, checked: the key ``dx`` or ``x_grad`` becomes ``x``."""
+    """Return the validated text for each parameter; the key ``dx`` or ``x_grad`` becomes ``x``."""
     keys = {f"{prefix}{p}{suffix}": p for p in head.params}
     unknown = [key for key in texts if key not in keys]
     if unknown:
@@ -307,7 +306,7 @@ def said(head: Head, texts: dict[str, Any], prefix: str, suffix: str, names: tup
 
 
 class Formula:
-    """A function that a formula says; called with a function, a decorator that declares it by the formula."""
+    """A function defined by a formula. Called with a function, a decorator that declares it by the formula."""
 
     symgrad_transparent = True
 
@@ -333,12 +332,12 @@ class Formula:
 
 
 def elementwise_again(declared: str, partials: dict[str, Any]) -> Any:
-    """The function of a formula, in the process to which it has travelled."""
+    """Rebuild the function of a formula in another process."""
     return elementwise(declared, **partials)
 
 
 def declare_elementwise(function: Any, head: Head, partials: dict[str, Any], emit: str | None = None) -> Any:
-    """Register a function that works element by element."""
+    """Register an elementwise function."""
     texts = said(head, partials, "d", "", ("out",))
     left = [p for p in head.params if p not in texts]
     if left and head.formula is None:
@@ -367,12 +366,13 @@ def elementwise(declared: str, /, **partials: str | None) -> Any: ...
 def elementwise(declared: F, text: str | None = None, /, **partials: str | None) -> F: ...
 @boundary
 def elementwise(declared: Any = None, text: str | None = None, /, **partials: Any) -> Any:
-    """Declare a function that works element by element, by its partial derivatives or by a formula.
+    """Declare an elementwise function by its partial derivatives or by a formula.
 
-    As a decorator, ``@elementwise("f(x, y)", dx="...", dy=None)`` or ``@elementwise(dx="...")``; or a call,
-    ``elementwise(f, "f(x)", dx="...")``. ``elementwise("softplus(x) = log(1 + exp(x))")`` is the function itself. The texts
-    are over parameters, ``out``, and functions by name; None says that the derivative is zero; what is not given
-    is derived from the formula.
+    Use it as a decorator, ``@elementwise("f(x, y)", dx="...", dy=None)`` or ``@elementwise(dx="...")``, or as a call,
+    ``elementwise(f, "f(x)", dx="...")``. ``elementwise("softplus(x) = log(1 + exp(x))")`` returns the function itself.
+
+    Each text is an expression of the parameters, ``out``, and functions of the vocabulary by name. None declares a zero derivative. A
+    partial derivative that is missing is derived from the formula. Raises BadArgument for any other text.
 
     >>> import symgrad
     >>> logistic = elementwise("logistic(x) = 1 / (1 + exp(-x))", dx="out * (1 - out)")
@@ -402,11 +402,14 @@ def rule(declared: str | None = None, /, *, result: str | Law | None = None, **c
 def rule(declared: F, text: str | None = None, /, *, result: str | Law | None = None, **cotangents: str | None) -> F: ...
 @boundary
 def rule(declared: Any = None, text: str | None = None, /, *, result: str | Law | None = None, **cotangents: Any) -> Any:
-    """Declare a function by the cotangent of each input.
+    """Declare a function by the cotangents of its operands.
 
-    As a decorator, ``@rule("f(a, b, *, k=1)", a_grad="out_grad @ b", b_grad=None)`` or ``@rule(a_grad=..., b_grad=...)``;
-    or a call, ``rule(f, "f(a, b)", a_grad=...)``. The texts are over parameters, keywords, ``out``, ``out_grad`` and functions
-    by name. ``result`` is the type of the result: the name of a parameter of the same type, or a type such as ``"f8[:]"``.
+    Use it as a decorator, ``@rule("f(a, b, *, k=1)", a_grad="out_grad @ b", b_grad=None)`` or ``@rule(a_grad=..., b_grad=...)``, or as a
+    call, ``rule(f, "f(a, b)", a_grad=...)``.
+
+    Each text is an expression of the parameters, keywords, ``out``, ``out_grad``, and functions of the vocabulary by name. None declares
+    a zero derivative. ``result`` is the type of the result: the name of a parameter of the same type, or a type such as ``"f8[:]"``.
+    Raises BadArgument for any other text.
 
     >>> import numpy as np, symgrad
     >>> energy = symgrad.from_source("def energy(a, x): return float(x @ a @ x)")
@@ -420,7 +423,7 @@ def rule(declared: Any = None, text: str | None = None, /, *, result: str | Law 
 
 
 def declare_rule(function: Any, head: Head, result: str | Law | None, cotangents: dict[str, Any]) -> Any:
-    """Register a function with the texts of the cotangents of its inputs."""
+    """Register a function with the texts of the cotangents of its operands."""
     texts = said(head, cotangents, "", "_grad", ("out", "out_grad"))
     left = [p for p in head.params if p not in texts]
     if left:
@@ -438,7 +441,7 @@ def constant(declared: str | None = None, /, *, result: str | Law | None = None)
 def constant(declared: F, text: str | None = None, /, *, result: str | Law | None = None) -> F: ...
 @boundary
 def constant(declared: Any = None, text: str | None = None, /, *, result: str | Law | None = None) -> Any:
-    """Declare that a function has zero derivative in every input, on purpose. A decorator, or a call.
+    """Declare that the derivative of a function is zero in every operand. Use it as a decorator or as a call.
 
     >>> import symgrad
     >>> bucket = constant(symgrad.from_source("def bucket(x): return np.floor(x)"))
@@ -451,14 +454,14 @@ def constant(declared: Any = None, text: str | None = None, /, *, result: str | 
 
 
 def declare_constant(function: Any, head: Head, result: str | Law | None) -> Any:
-    """Enter a function without derivatives."""
+    """Register a function without derivatives."""
     register(function, head, law_of(result, head.params), pullbacks=dict.fromkeys(head.params))
     remember(function, declare_constant, head, result)
     return function
 
 
 def started(declared: Any, text: str | None, declare: Callable[[Any, Head], Any]) -> Any:
-    """Declare now if there is a function, else as a decorator."""
+    """Declare the function now, or return a decorator if there is none."""
     if declared is None or isinstance(declared, str):
         return boundary(lambda function: declare(function, head_for(function, declared)))
     return declare(declared, head_for(declared, text))

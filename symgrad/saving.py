@@ -1,6 +1,6 @@
-"""One compiled derivative -> the text of a module of its own: parameters with defaults, a test of their types, a self-check.
+"""Writes one compiled derivative as a self-contained module: parameters with defaults, a type guard, a self-check.
 
-What the function reads from outside becomes keyword defaults, with the values of the moment; what has no text is refused by name.
+Captured values become keyword parameters with their current values as defaults; a value without a literal is refused by name.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Paramete
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """The parameters of a saved function: in the definition, in a call that hands them on, and the names of captured values."""
+    """The parameters of a saved function: in its definition, in a call that passes them on, and the names of captured values."""
 
     signature: str
     passed: str
@@ -43,7 +43,7 @@ class Outside:
 
 
 def outside(function: types.FunctionType, captured: Iterable[tuple[str, str | None]], objects: Mapping[str, Any]) -> Outside:
-    """The user's parameters with their defaults, and captured scalars as keyword defaults. ``captured``: expression, name."""
+    """Return the user's parameters with defaults, and captured scalars as keyword parameters."""
     parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
     names = {p.name for p in parameters}
     words: dict[str, str] = {}
@@ -68,7 +68,7 @@ def outside(function: types.FunctionType, captured: Iterable[tuple[str, str | No
 
 
 def read(expression: str, objects: Mapping[str, Any]) -> Any:
-    """What an expression over the function's own objects is now."""
+    """Return the current value of an expression over the function's own objects."""
     try:
         return value_of(expression, objects.__getitem__)
     except Exception as error:
@@ -76,12 +76,12 @@ def read(expression: str, objects: Mapping[str, Any]) -> Any:
 
 
 def is_scalar(value: Any) -> bool:
-    """Can a value be written as a default?"""
+    """Whether a value can be written as a default."""
     return isinstance(value, bool | int | float | complex | str | np.bool_ | np.number | type(None))
 
 
 def definition(parameters: Sequence[inspect.Parameter], values: Mapping[str, Any]) -> str:
-    """The text between the parentheses; defaults that have no text are left out, and so are those before them."""
+    """Return the text between the parentheses. A default without a literal is omitted, and so are those before it."""
     kind = inspect.Parameter
     plain = [p for p in parameters if p.kind in (kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD)]
     last = max((k for k, p in enumerate(plain) if p.default is p.empty or not is_scalar(p.default)), default=-1)
@@ -100,7 +100,7 @@ def definition(parameters: Sequence[inspect.Parameter], values: Mapping[str, Any
 
 
 def handed_on(parameters: Sequence[inspect.Parameter], values: Mapping[str, Any]) -> str:
-    """The arguments of a call with the same parameters."""
+    """Return the arguments of a call with the same parameters."""
     named = inspect.Parameter.KEYWORD_ONLY
     first = [f"{STARS.get(p.kind, '')}{p.name}" for p in parameters if p.kind is not named and p.kind is not inspect.Parameter.VAR_KEYWORD]
     keywords = [f"{name}={name}" for name in [*(p.name for p in parameters if p.kind is named), *values]]
@@ -115,9 +115,9 @@ TESTING = ("np", "isinstance", "len", "list", "tuple", "all", "getattr", "TypeEr
 
 
 def tested(text: str, name: str, signature: Signature, pins: Iterable[tuple[str, Any]], identities: Collection[str]) -> str:
-    """The text with a test of the arguments at the top of the function ``name``: code for one signature is wrong for another.
+    """Add a guard to the function ``name``: code for one signature is wrong for another.
 
-    ``identities`` are paths of objects of which it matters whether they are one object with another.
+    ``identities`` are paths of objects whose identity matters.
     Where a parameter has the name of something that the test uses, that has another name, which stands before the function.
     """
     tree = ast.parse(text)
@@ -143,12 +143,12 @@ def tested(text: str, name: str, signature: Signature, pins: Iterable[tuple[str,
 
 
 def spelled(path: str, words: Mapping[str, str]) -> str:
-    """A path over the parameters, one of which may be called ``getattr``."""
+    """Return the text of a path over the parameters, one of which may be called ``getattr``."""
     return respelled(path, str, words["getattr"]) if "getattr(" in path else path
 
 
 def tests_of(path: str, item: Abstract, words: Mapping[str, str]) -> list[str]:
-    """Expressions that test whether an argument is what the code was made for; ``words`` are names for what they use."""
+    """Yield expressions that test an argument against the signature; ``words`` are names for the functions that they use."""
     read, is_a, numpy = spelled(path, words), words["isinstance"], words["np"]
     match item:
         case Scalar(kind=kind, dtype=None):
@@ -183,12 +183,12 @@ def tests_of(path: str, item: Abstract, words: Mapping[str, str]) -> list[str]:
 
 
 def tests_inside(path: str, item: Tree, words: Mapping[str, str]) -> list[str]:
-    """The tests of what a container holds."""
+    """Yield the tests of the items of a container."""
     return [t for name, inner in zip(item.names, item.items, strict=True) for t in tests_of(part_of(path, item, name), inner, words)]
 
 
 def numpy_name(dtype: str, numpy: str = "np") -> str:
-    """A dtype as text.
+    """Return a dtype as text.
 
     >>> numpy_name("f32"), numpy_name("bool")
     ('np.float32', 'np.bool_')

@@ -1,4 +1,4 @@
-"""The abstract signature that code is generated for, and the two records that pass between the facade and the compiler.
+"""The abstract signature for which code is generated, and the two records exchanged by facade and compiler.
 
 These are what is asked for (``Request``) and what comes back (``Compiled``).
 """

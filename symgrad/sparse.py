@@ -1,4 +1,4 @@
-"""Sparse matrices of derivatives: a function -> a callable that gives its Jacobian as ``scipy.sparse`` arrays.
+"""Sparse Jacobians and Hessians: a function -> a callable that returns ``scipy.sparse`` arrays.
 
 The pattern says which entries may differ from zero. Columns that share no row have one colour, and one sweep computes them all: its seed
 is 1 in each of them. Each call compares the matrix with one more sweep in a random direction.

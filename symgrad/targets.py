@@ -1,4 +1,4 @@
-"""The targets that ``jit=`` names, each a record. Another one is another record in ``TARGETS``, and no change anywhere else."""
+"""The targets that ``jit=`` names, each a record. A new target is one more record in ``TARGETS``."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ USUAL = "numba"
 
 
 def target_of(jit: Jit) -> Target | None:
-    """The target that was asked for, None for NumPy code alone."""
+    """Return the requested target, or None for NumPy code."""
     return None if jit is False else TARGETS[jit if isinstance(jit, str) and jit != "auto" else USUAL]
 
 
 def available(jit: Jit) -> Jit:
-    """What was asked for, "auto" being False where numba is not installed; nothing is compiled yet.
+    """Return the request, with "auto" replaced by False if numba is not installed. Compiles nothing.
 
-    Raises BadArgument for what is neither a bool, "auto" nor the name of a target, and what the target says for one that is missing.
+    Raises BadArgument unless it is a bool, "auto" or the name of a target, and the target's own error if it is not installed.
     """
     if not (isinstance(jit, bool) or isinstance(jit, str) and (jit == "auto" or jit in TARGETS)):
         raise BadArgument(f"jit is True, False, 'auto' or the name of a target, not {jit!r}", hint=f"targets: {', '.join(TARGETS)}")
@@ -62,7 +62,7 @@ def numba_emit(derivation: Derivation, job: Job) -> Texts:
 
 
 def numba_warm() -> None:
-    """Import the stages for kernels; numba itself is left alone until it is needed."""
+    """Import the stages for kernels; numba itself is imported when it is needed."""
     if has_numba():
         imported("symgrad.pipeline.lowering")
         imported("symgrad.pipeline.registry").import_passes("numba")

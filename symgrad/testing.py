@@ -1,7 +1,7 @@
-"""A function and arguments to a verdict: do its derivatives agree with differences, and those of the two modes with each other?
+"""``check_grads``: compares derivatives with finite differences, and forward mode with reverse mode.
 
 Each check compares a derivative in a random direction with a central difference of fourth order, so
-that its cost does not depend on the number of inputs. For users' own rules as for our tests. A gradient ``g`` of complex numbers
+Each check compares a directional derivative in a random direction with a central difference of fourth order, so
 and a direction ``d`` give the real part of ``sum(g * d)``.
 """
 
@@ -30,9 +30,9 @@ from symgrad.verification.slope import complex_slope
 
 #: step and tolerance by the width of the narrowest float: half precision, single, double
 STEPS = {2: (2e-1, 2e-1), 4: (2e-2, 5e-3), 8: (2e-4, 2e-6)}
-#: how far the code may be from a complex step, where that agrees with differences
+#: relative tolerance of the comparison with a complex step
 COMPLEX_TOLERANCE = 1e-8
-#: with no more floats and arrays than this each of them is moved alone
+#: up to this number of floats and arrays, each varies alone
 ALONE = 32
 Slope = Callable[[list[Any]], float]  #: the derivative along a tangent, in nested lists, of the result weighted by a seed
 MODES: dict[str, Literal["jvp", "vjp"]] = {"forward": "jvp", "reverse": "vjp"}
@@ -40,21 +40,21 @@ MODES: dict[str, Literal["jvp", "vjp"]] = {"forward": "jvp", "reverse": "vjp"}
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A derivative in one direction, as generated, and what it is compared with."""
+    """A directional derivative by generated code, and the value it is compared with."""
 
     order: int
     direction: int
     generated: float
-    differences: float  #: by differences; by a complex step; of the other mode
+    differences: float  #: by finite differences, by a complex step, or by the other mode
     tolerance: float
     mode: str = "reverse"
-    leaf: str = ""  #: what is moved in this direction
+    leaf: str = ""  #: the leaf that varies in this direction
     method: str = "differences"
     sides: tuple[float, float] | None = None  #: the slopes on the left and on the right, where they are not one
 
     @property
     def agrees(self) -> bool:
-        """Are the two equal within the tolerance? NaN agrees with nothing."""
+        """Whether the two are equal within the tolerance; NaN never agrees."""
         size = max(1.0, abs(self.generated), abs(self.differences))
         return bool(abs(self.generated - self.differences) <= self.tolerance * size)
 
@@ -72,9 +72,9 @@ class Comparison:
 def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, modes: Sequence[str] = ("forward", "reverse"), *,
                   wrt: Wrt = None, directions: int = 2, seed: int = 0, tolerance: float | None = None, jit: Jit = False,
                   **kwargs: Any) -> list[Comparison]:  # fmt: skip
-    """The comparisons of which ``check_grads`` tells those that do not agree; the parameters are the same.
+    """Return all comparisons, of which ``check_grads`` reports those that disagree; the parameters are the same.
 
-    With ``jit`` it is the compiled derivatives that are compared.
+    With ``jit`` the compiled derivatives are compared.
     """
     check_request(function, args, order, modes, directions, seed, tolerance)
     args = tuple(args)
@@ -99,7 +99,7 @@ def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int 
 
 def differentiated(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...], mode: str,
                    random: np.random.Generator) -> Any:  # fmt: skip
-    """The function of the next order: the gradient of the inner product with random numbers, or the tangent in a random direction."""
+    """Return the function of the next order: the gradient of ``sum(u * f(x))`` for random ``u``, or the tangent in a random direction."""
     if mode == "forward":
         return pushed(function, args, kwargs, names, random)
     return grad(contracted(function, args, kwargs, random), names, allow_unused=True)
@@ -108,36 +108,35 @@ def differentiated(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
 @boundary
 def check_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, modes: Sequence[str] = ("forward", "reverse"), *,
                 wrt: Wrt = None, directions: int = 2, seed: int = 0, tolerance: float | None = None, **kwargs: Any) -> None:  # fmt: skip
-    """Raise AssertionError unless the derivatives up to ``order`` agree with differences, and the two modes with each other.
+    """Raise AssertionError unless derivatives up to ``order`` agree with finite differences, and forward mode with reverse mode.
 
-    ``args`` are the positional arguments, ``kwargs`` those by name; ``wrt`` names what is differentiated, as for ``grad``, by default every
-    positional argument that holds floats. Integers are left as they are; a zero gradient is compared with differences like any other.
-    Arguments and results may be trees, and may be complex: then directions are complex too.
+    ``args`` are the positional arguments and ``kwargs`` the keyword arguments. ``wrt`` selects arguments as for ``grad``; the default is
+    every positional argument that holds floats. Integers do not vary. Arguments and results may be trees, and may be complex; directions
+    are then complex too.
 
     ``order`` is 1, 2 or 3. The function of the next order is the gradient of ``sum(u * f(x))`` for random ``u`` (reverse), or the tangent
-    in a random direction (forward); each is checked in each of ``modes``. So order 2 is reverse over reverse, forward over reverse,
+    in a random direction (forward); each is checked in each of ``modes``. Order 2 thus covers reverse over reverse, forward over reverse,
     reverse over forward and forward over forward.
 
-    In each of ``directions`` random directions ``v``, and for a random ``u`` in the form of the result, three numbers are one:
+    For each of ``directions`` random directions ``v``, and a random ``u`` of the result's structure, these numbers must agree:
 
-    - ``sum(u * jvp(f, x, v))``, forward mode, and ``sum(vjp(f, x)(u) * v)``, reverse mode. Both come from code, so they agree
-      to rounding: to 1e-9 in double precision, 2e-4 in single and 3e-2 in half precision, of the sizes of what is added up.
+    - ``sum(u * jvp(f, x, v))``, forward mode, and ``sum(vjp(f, x)(u) * v)``, reverse mode. The two must agree up to rounding: to 1e-9 in
+      double precision, 2e-4 in single and 3e-2 in half precision, relative to the sizes of the terms.
     - the central difference of fourth order of ``sum(u * f(x + t * v))``, with a step ``h`` of 2e-4 in double precision. Its error is
       ``h**4 / 30`` times the fifth derivative, about 1e-16, and the rounding of ``f`` over ``h``, about 1e-12; the tolerance of
       2e-6 leaves room for functions whose values or higher derivatives are a million times larger. In single precision the step is 2e-2,
       rounding over step 1e-5 and the tolerance 5e-3; in half precision 0.2 and 0.2. ``tolerance`` replaces these.
-    - the imaginary part of ``sum(u * f(x + 1e-30j * v))``, over 1e-30, which has no error of a difference. It is asked for where all
-      arguments are real and in double precision, and counts where the function takes complex numbers and the result agrees with the
-      difference: then the code must agree to 1e-8.
+    - the imaginary part of ``sum(u * f(x + 1e-30j * v))``, divided by 1e-30 (the complex step, which has no truncation error). It is
+      computed where all arguments are real and in double precision. If the function accepts complex numbers and the complex step agrees
+      with the central difference, the code must agree with it to 1e-8.
 
-    With up to 32 floats and arrays in the arguments each of them is moved alone, so that an error in a small one is not lost beside
-    the others; with more all are moved together, and one by one where that does not agree.
+    Up to 32 floats and arrays in the arguments vary one at a time, so that an error in a small one stays visible. More than 32 vary
+    together, and one at a time only where that comparison fails.
 
-    The error has a line for each comparison that does not agree, with the order, the mode, the leaf (``p['w']``), the direction, and both
-    numbers. Where the slopes on the two sides of the point differ, it says that there is a kink: no difference tells what the
-    derivative is there, so check at another point.
+    The error has one line for each failed comparison: the order, the mode, the leaf (``p['w']``), the direction, and both numbers. Where
+    the one-sided slopes differ, the line says that the function has a kink there; check at another point.
 
-    Raises BadArgument where there is nothing to compare, or where ``modes`` or ``order`` is not known.
+    Raises BadArgument where no argument holds a float, and for an unknown ``modes`` or ``order``.
 
     >>> from symgrad import from_source
     >>> loss = from_source("def loss(p, x): return np.sum(np.tanh(p['w'] @ x + p['b']) ** 2)", globals={"np": np})

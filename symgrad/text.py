@@ -1,9 +1,8 @@
-"""The user's names, keys and paths as Python text, and such text read back.
+"""Writes the user's names, keys and paths as Python text, validated, and reads such text.
 
-Whatever comes from data (an attribute's name, a key, the name of a class or of a file) reaches generated text through this
-module alone. A *path* is an expression that reads something: names, attributes, items with literal keys, ``getattr`` with a
-literal, sums of these, copies of lists, and what ``kinds.conversion`` writes behind one. Paths are evaluated by walking their tree
-(``value_of``), never with ``eval``.
+Data (the name of an attribute, a key, the name of a class or file) reaches generated text only through this module. A *path* is an
+expression that reads a value: names, attributes, items with literal keys, ``getattr`` with a literal, sums of these, copies of lists, and
+the conversions of ``kinds.conversion``. Paths are evaluated by walking their syntax tree (``value_of``), never with ``eval``.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ SIMPLE = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*|\[(?:\d+|'[^'\\]*')\])*")
 
 
 def is_name(word: Any) -> TypeGuard[str]:
-    """Does a word in Python source stand for exactly itself: an identifier, no keyword, and none that Python normalises?
+    """Whether a word is an identifier that Python reads unchanged: no keyword, and not altered by normalisation.
 
     >>> is_name("x_grad"), is_name("a b"), is_name("class"), is_name("__debug__"), is_name("\\ufb01")
     (True, False, False, False, False)
@@ -48,12 +47,12 @@ def is_name(word: Any) -> TypeGuard[str]:
 
 
 def is_dotted(word: Any) -> TypeGuard[str]:
-    """Is it names with dots between them?"""
+    """Whether a text consists of names separated by dots."""
     return type(word) is str and all(map(is_name, word.split(".")))
 
 
 def is_interned(word: str) -> bool:
-    """Are two constants of this text in Python source one object?  Those that look like identifiers are; of others nobody knows.
+    """Whether two constants of this text are one object in Python: certain only for texts that look like identifiers.
 
     >>> is_interned("key"), is_interned("a b")
     (True, False)
@@ -72,7 +71,7 @@ def _identifier(word: str) -> str:
 
 
 def identifier(word: Any) -> str:
-    """The identifier nearest to a word, for names that emitted text gives itself.
+    """Return the identifier nearest to a word, for names that symgrad introduces.
 
     >>> identifier("x y"), identifier("lambda"), identifier("3d"), identifier("x); print(1")
     ('x_y', 'lambda_', 't_3d', 'x___print_1')
@@ -84,7 +83,7 @@ def identifier(word: Any) -> str:
 
 
 def exact(value: Any) -> Any:
-    """A number or text as an instance of the builtin class itself, so that its ``repr`` is Python's; anything else as it is."""
+    """Return a number or text as an instance of the builtin class, whose ``repr`` is Python's; other values unchanged."""
     kind = type(value)
     if kind in EXACT or value is None:
         return value
@@ -92,7 +91,7 @@ def exact(value: Any) -> Any:
 
 
 def has_literal(value: Any) -> bool:
-    """Is it a number, a text, None or a tuple of these, of just these classes, that a literal gives back?"""
+    """Whether it is a number, a text, None or a tuple of these, of exactly these classes."""
     kind = type(value)
     if kind is float or kind is complex:
         return math.isfinite(value.real) and math.isfinite(value.imag)
@@ -100,7 +99,7 @@ def has_literal(value: Any) -> bool:
 
 
 def literal(value: Any) -> str:
-    """The literal of a value; ValueError if it has none.
+    """Return the literal of a value; raise ValueError if it has none.
 
     >>> literal("it's"), literal((1, 2.5, None))
     ('"it\\'s"', '(1, 2.5, None)')
@@ -125,9 +124,9 @@ def integers(values: Iterable[Any], width: int = 120) -> str:
 
 
 def plain_key(key: Any) -> Any:
-    """A key of a dict as one with a literal that finds the same item; ValueError for keys of other kinds.
+    """Return an equal key that has a literal; raise ValueError for keys of other kinds.
 
-    What overrides comparison or hash may be found by itself alone. Members of ``IntEnum`` and the like are their values.
+    Keys that override comparison or hash are rejected. Members of ``IntEnum`` and similar classes become their values.
     """
     kind: Any = type(key)
     if has_literal(key):
@@ -139,7 +138,7 @@ def plain_key(key: Any) -> Any:
 
 
 def keys_of(mapping: Iterable[Any]) -> tuple[Any, ...]:
-    """The keys of a dict, and what tells apart those that are equal and not of one class; nothing where all are texts.
+    """Return the keys of a dict, and words that distinguish equal keys of different classes; no words if all keys are texts.
 
     >>> keys_of({"a": 0}), keys_of({1: 0}), keys_of({True: 0}) == keys_of({1.0: 0})
     (('a',), (1, '1'), False)
@@ -151,7 +150,7 @@ def keys_of(mapping: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def exact_word(key: Any) -> str:
-    """A word for a key that equal keys of different classes do not share."""
+    """Return a word that distinguishes equal keys of different classes."""
     try:
         return literal(plain_key(key))
     except ValueError:
@@ -159,7 +158,7 @@ def exact_word(key: Any) -> str:
 
 
 def has_plain_keys(mapping: Iterable[Any]) -> bool:
-    """Have all keys a literal, or are as good as a text or an integer?"""
+    """Whether every key has a literal, or equals a text or an integer."""
     try:
         for key in mapping:
             plain_key(key)
@@ -169,7 +168,7 @@ def has_plain_keys(mapping: Iterable[Any]) -> bool:
 
 
 def key_word(key: Any) -> str:
-    """What an item with this key is called; keys that say themselves what they are called are not asked."""
+    """Return a name for the item with this key, without calling methods of the key."""
     return str(key) if has_literal(key) else type(key).__name__
 
 
@@ -177,7 +176,7 @@ def key_word(key: Any) -> str:
 
 
 def attribute(owner: str, name: str, reader: str = "getattr") -> str:
-    """The expression that reads an attribute; ``reader`` is what ``getattr`` is called where the expression stands.
+    """Return the expression that reads an attribute; ``reader`` is the name of ``getattr`` in the text.
 
     >>> attribute("p", "w"), attribute("p", "a b"), attribute("p", "k.__class__(print(1))")
     ('p.w', "getattr(p, 'a b')", "getattr(p, 'k.__class__(print(1))')")
@@ -186,7 +185,7 @@ def attribute(owner: str, name: str, reader: str = "getattr") -> str:
 
 
 def item(owner: str, key: Any) -> str:
-    """The expression that reads an item; ValueError for a key that has no literal.
+    """Return the expression that reads an item; raise ValueError for a key without a literal.
 
     >>> item("p", "it's"), item("p", 3)
     ('p["it\\'s"]', 'p[3]')
@@ -195,7 +194,7 @@ def item(owner: str, key: Any) -> str:
 
 
 def copy_of(path: str) -> str:
-    """The expression that reads a copy of a list.
+    """Return the expression of a copy of a list.
 
     >>> copy_of("p.w")
     '[*p.w]'
@@ -204,7 +203,7 @@ def copy_of(path: str) -> str:
 
 
 def array_copy_of(path: str) -> str:
-    """The expression that reads a copy of an array, which lies in memory as the array does.
+    """Return the expression of a copy of an array with the same memory layout.
 
     >>> array_copy_of("p.w")
     "p.w.copy('K')"
@@ -213,7 +212,7 @@ def array_copy_of(path: str) -> str:
 
 
 def each(path: str, part: str) -> str:
-    """The expression that reads a list of a part of each item of a list; ``part`` is an expression over the name ``item``.
+    """Return the expression of a list comprehension over a list; ``part`` is an expression over the name ``item``.
 
     >>> each("p.layers", "item['w']")
     "[item['w'] for item in p.layers]"
@@ -223,14 +222,14 @@ def each(path: str, part: str) -> str:
 
 @lru_cache(maxsize=4096)
 def tree_of(path: str) -> ast.expr:
-    """The tree of a path; ValueError for any other expression.  It is shared, and never changed."""
+    """Return the syntax tree of a path; raise ValueError for any other expression. The tree is shared and immutable."""
     tree = ast.parse(path, mode="eval").body
     check(tree)
     return tree
 
 
 def check(tree: ast.AST) -> None:
-    """Refuse what is no path."""
+    """Raise ValueError unless the tree is a path."""
     match tree:
         case ast.Name():
             return
@@ -266,7 +265,7 @@ def check(tree: ast.AST) -> None:
 
 
 def root_of(path: str) -> str:
-    """The name that a path begins with; empty for a copy, which is no part of what the name stands for.
+    """Return the name at the beginning of a path; empty for a copy.
 
     >>> root_of("self.w[0]"), root_of("getattr(p, 'a b')['k']")
     ('self', 'p')
@@ -290,7 +289,7 @@ def root_of(path: str) -> str:
 
 
 def last_word(text: str) -> str | None:
-    """The name that an expression ends with: of a variable, a key or an attribute; None where there is none.
+    """Return the name at the end of an expression: a variable, a key or an attribute; None if there is none.
 
     >>> last_word("f.__globals__['LOCK']"), last_word("self.lock"), last_word("cell.cell_contents")
     ('LOCK', 'lock', None)
@@ -300,7 +299,7 @@ def last_word(text: str) -> str | None:
 
 
 def is_inside(path: str, owner: str) -> bool:
-    """Does a path read something of what another one reads, or just that?
+    """Whether a path reads the same value as another path, or a part of it.
 
     >>> is_inside("p.w[0]", "p.w"), is_inside("getattr(p, 'a b')", "p"), is_inside("p.width", "p.w")
     (True, True, False)
@@ -314,7 +313,7 @@ def is_inside(path: str, owner: str) -> bool:
 
 
 def names_in(path: str) -> set[str]:
-    """The names that a path reads.
+    """Return the names that a path reads.
 
     >>> names_in("getattr(p, 'a b').shape[0]")
     {'p'}
@@ -335,7 +334,7 @@ def names_in(path: str) -> set[str]:
 
 
 def value_of(path: str, read_name: Callable[[str], Any]) -> Any:
-    """What a path reads, where ``read_name`` says what names stand for.
+    """Evaluate a path; ``read_name`` returns the values of names.
 
     >>> value_of("p['w'].real + 1", {"p": {"w": 2.0}}.__getitem__)
     3.0
@@ -382,7 +381,7 @@ def value_of(path: str, read_name: Callable[[str], Any]) -> Any:
 
 
 def is_getattr(node: ast.AST) -> bool:
-    """Is it the call by which a path reads an attribute whose name is no identifier?"""
+    """Whether it is a call of ``getattr`` with a literal, for an attribute whose name is no identifier."""
     return (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
@@ -394,7 +393,7 @@ def is_getattr(node: ast.AST) -> bool:
 
 
 def respelled(path: str, spell: Callable[[str], str], reader: str = "getattr") -> str:
-    """A path with its names spelled otherwise; ``reader`` is what ``getattr`` is called.
+    """Return a path with renamed names; ``reader`` is the name of ``getattr``.
 
     >>> respelled("getattr(p, 'a b')[0]", {"p": "q"}.__getitem__, "_k0")
     "_k0(q, 'a b')[0]"
@@ -425,13 +424,13 @@ def respelled(path: str, spell: Callable[[str], str], reader: str = "getattr") -
 
 
 def one_line(words: str) -> str:
-    """A text on one line, all that cannot be printed as a blank: for comments, names of texts, messages."""
+    """Return a text on one line, with unprintable characters replaced by blanks: for comments, file names, messages."""
     words = str.__str__(words)
     return words if words.isprintable() else "".join(c if c.isprintable() else " " for c in words)
 
 
 def quoted(words: str) -> str:
-    """A string literal in double quotes where that needs no more escapes.
+    """Return a string literal, in double quotes unless that needs more escapes.
 
     >>> print(quoted("it's"), quoted('say "hi"'))
     "it's" 'say "hi"'
@@ -441,7 +440,7 @@ def quoted(words: str) -> str:
 
 
 def docstring(words: str) -> str:
-    """A string in triple quotes where it can be written so, else a literal."""
+    """Return a string in triple quotes if possible, else a literal."""
     words = str.__str__(words)
     plain = all(c.isprintable() or c == "\n" for c in words) and "\\" not in words and '"""' not in words and words[-1:] != '"'
     return f'"""{words}"""' if plain else quoted(words)

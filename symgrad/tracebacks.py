@@ -1,7 +1,7 @@
-"""What a traceback shows of symgrad: of a refusal the user's own frames, and of ours only the door that was knocked at.
+"""Shortens tracebacks: of a refusal only the user's frames remain, and the frame of the public function that was called.
 
-What the user's program raises in generated code shows that code, and a note with the user's line. Faults of symgrad keep all frames;
-``SYMGRAD_TRACEBACK=full`` shows all of them always.
+An exception that the user's program raises in generated code shows that code, and a note with the user's line. A defect of symgrad keeps
+all frames. ``SYMGRAD_TRACEBACK=full`` always shows all frames.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from symgrad.errors import REFUSED, InvalidIR, SymgradError, refused
 from symgrad.location import NOWHERE, PLACES, Loc
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-#: the variable of the environment, and its value, with which nothing is left out
+#: the environment variable, and its value, that keeps all frames
 SWITCH, FULL = "SYMGRAD_TRACEBACK", "full"
-#: what is looked at: refusals are of many classes, those that the documented APIs raise among them
+#: the base of the exceptions considered: refusals have many classes, including those of the documented APIs
 REFUSALS = Exception
-HERE = os.path.dirname(__file__) + os.sep  #: what our own modules lie in
+HERE = os.path.dirname(__file__) + os.sep  #: the directory of symgrad's modules
 __all__ = ["REFUSALS", "boundary", "forget_context", "is_trimmed", "pass_on", "refused"]
 
 
 def is_trimmed(error: BaseException) -> bool:
-    """Is this a refusal?  Then its frames, which are ours, have been taken off, to be raised anew by who asks.
+    """Whether this is a refusal; if so, its frames, all of symgrad, are removed, and the caller raises it again.
 
     >>> is_trimmed(refused(TypeError("f() missing a required argument: 'x'"))), is_trimmed(TypeError("of the user's"))
     (True, False)
@@ -39,9 +39,9 @@ def is_trimmed(error: BaseException) -> bool:
 
 
 def pass_on(error: BaseException) -> None:
-    """Prepare what the user's program raises in generated code to be raised on: a note names the line of the user's own.
+    """Prepare an exception of the user's program in generated code for re-raising: a note names the user's line.
 
-    Frames of ours are left out.
+    Frames of symgrad are removed.
     """
     if isinstance(error, SymgradError):
         return
@@ -53,7 +53,7 @@ def pass_on(error: BaseException) -> None:
 
 
 def place_of(error: BaseException) -> Loc:
-    """The user's line that the innermost generated line of a traceback comes from; NOWHERE if there is none."""
+    """Return the user's line for the innermost generated line of a traceback, or NOWHERE."""
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         place = PLACES.get(frame.f_code.co_filename)
         if place is not None:
@@ -62,9 +62,9 @@ def place_of(error: BaseException) -> Loc:
 
 
 def leave_out_frames(error: BaseException) -> None:
-    """Take the outermost frame, which is that of who asks, and frames of ours that lead to others off a traceback.
+    """Remove the outermost frame, that of the caller of this function, and frames of symgrad that lead to others.
 
-    A bare ``raise`` does not add a frame again. What begins in ours, as a fault does, keeps them.
+    A bare ``raise`` adds no frame. An exception that starts in symgrad, a defect, keeps its frames.
     """
     if os.environ.get(SWITCH) == FULL:
         return
@@ -83,7 +83,7 @@ def leave_out_frames(error: BaseException) -> None:
 
 
 def forget_context(error: BaseException, first: BaseException) -> None:
-    """Take an attempt that failed before, and of which the user knows nothing, off the exceptions that led to this one."""
+    """Remove internal failed attempts from the context of an exception."""
     while error.__context__ is not None and error is not first:
         if error.__context__ is first:
             error.__context__ = None
@@ -92,7 +92,7 @@ def forget_context(error: BaseException, first: BaseException) -> None:
 
 
 def boundary(function: Function) -> Function:
-    """A public function whose refusals show no frame of ours but one."""
+    """Decorate a public function: its refusals show no frame of symgrad but that of the function."""
 
     @functools.wraps(function)
     def refuse_here(*args: Any, **kwargs: Any) -> Any:
@@ -101,7 +101,7 @@ def boundary(function: Function) -> Function:
         except REFUSALS as error:
             if not is_trimmed(error):
                 raise
-            __tracebackhide__ = True  # pytest and the debugger of IPython leave this frame out too
+            __tracebackhide__ = True  # pytest and IPython's debugger hide this frame too
             raise error
 
     return refuse_here  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""Trees of parameters <-> vectors: ``ravel``, and the form of a tree, which lays out gradients and matrices in the same order."""
+"""``ravel``: trees of parameters <-> vectors, and the form of a tree, which fixes the order of gradients and matrices."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from symgrad.verification.directions import item_names, with_items
 
 Tree = TypeVar("Tree")
 Vector = np.ndarray[tuple[int], np.dtype[Any]]
-#: leaves that hold no number: they stay as they are
+#: leaves that hold no number: they are copied
 HELD = (str, bytes, bool, np.bool_, type(None))
 
 
 @boundary
 def ravel(tree: Tree) -> tuple[Vector, Callable[[Any], Tree]]:
-    """All numbers of a tree of parameters as one vector, and the function that makes a tree of the same form of such a vector.
+    """Return all numbers of a tree of parameters as one vector, and the function ``unravel`` that rebuilds the tree from such a vector.
 
-    A tree is a float, an array of floats, or a tuple, list, dict, dataclass, NamedTuple or instance that holds trees. The numbers stand
-    in the order of the tree, those of a dict in the order of its keys. The vector is a copy; its dtype is the largest of those in the
-    tree, float64 where there is no number. ``unravel`` takes anything that NumPy makes a vector of that length of, and each leaf of what it
-    returns has its shape and dtype again. Texts, bools and None stay as they are.
+    A tree is a float, an array of floats, or a tuple, list, dict, dataclass, NamedTuple or instance that holds trees. The vector lists the
+    numbers in the order of the tree, those of a dict in the order of its keys. It is a copy; its dtype is the widest dtype in the tree,
+    or float64 for a tree without numbers. ``unravel`` accepts any sequence of that length, and restores the shape and dtype of each leaf.
+    Texts, bools and None are copied from the tree.
 
-    Raises IntegerArgument for integers, and BadArgument for complex numbers, arrays of other objects, an array that stands at
-    two places, and a container that holds itself. ``unravel`` raises BadArgument for a vector of another length.
+    Raises IntegerArgument for integers, and BadArgument for complex numbers, arrays of objects, an array that occurs twice, and a
+    container that contains itself. ``unravel`` raises BadArgument for a vector of another length.
 
     >>> import symgrad
     >>> vector, unravel = symgrad.ravel({"w": np.array([[1.0, 2.0]]), "b": 3.0})
@@ -61,11 +61,11 @@ class Form:
 
     @property
     def sizes(self) -> list[int]:
-        """How many numbers each leaf holds."""
+        """The number of elements of each leaf."""
         return [size_of(shape) for shape in self.shapes]
 
     def vector(self, tree: Any, like: np.dtype[Any] | None = None) -> Vector:
-        """The numbers of a tree of this form; entries of dicts and attributes are found by their names.
+        """Return the numbers of a tree of this form; items of dicts and attributes are matched by name.
 
         Raises BadArgument for a tree of another form.
         """
@@ -74,7 +74,7 @@ class Form:
         return np.concatenate([np.zeros(0, dtype), *parts]).astype(dtype, copy=False)
 
     def fitted(self, leaf: Any, k: int) -> np.ndarray:
-        """A leaf as an array of the shape of the leaf at place ``k``; BadArgument if it is none."""
+        """Return a leaf as an array of the shape of leaf ``k``; raise BadArgument if its shape differs."""
         array = np.asarray(leaf)
         if array.shape != self.shapes[k] or array.dtype.kind not in "fiu":
             is_number = array.dtype.kind in "fiu"
@@ -83,7 +83,7 @@ class Form:
         return array
 
     def leaves(self, tree: Any) -> list[Any]:
-        """What stands in the places of the leaves, in order."""
+        """Return the counterparts of the leaves, in order."""
         return [leaf for _, leaf in pairs(self.example, tree, self.name)]
 
     def tree(self, vector: Any) -> Any:
@@ -96,36 +96,36 @@ class Form:
         return self.with_leaves(self.parts(numbers))
 
     def tangent(self, vector: Any) -> Any:
-        """The tangent of a vector, as ``symgrad.jvp`` takes it: a tree with None in the place of what holds no number."""
+        """Return a vector as a tangent for ``symgrad.jvp``: a tree with None for leaves without numbers."""
         return rebuilt(self.example, iter(self.parts(np.asarray(vector))), in_kind, held=False)
 
     def stack(self, columns: np.ndarray) -> Any:
-        """The tree of a matrix that has a row for each number: each leaf has the axis of the columns as its last."""
+        """Return the tree of a matrix with one row for each number: the last axis of each leaf is that of the columns."""
         return self.with_others(self.parts(columns))
 
     def parts(self, numbers: np.ndarray) -> list[np.ndarray]:
-        """The parts of an array of numbers along its first axis, in the shapes of the leaves."""
+        """Split an array along its first axis into parts of the shapes of the leaves."""
         divided = np.split(numbers, np.cumsum(self.sizes)[:-1]) if self.shapes else []
         return [part.reshape((*shape, *numbers.shape[1:])) for part, shape in zip(divided, self.shapes, strict=True)]
 
     def with_leaves(self, leaves: list[Any]) -> Any:
-        """The tree with other leaves, each in the kind and dtype of its own."""
+        """Return the tree with other leaves, each converted to the kind and dtype of the original."""
         return rebuilt(self.example, iter(leaves), in_kind)
 
     def with_others(self, leaves: list[Any]) -> Any:
-        """The tree with anything in the places of the leaves."""
+        """Return the tree with arbitrary values in place of the leaves."""
         return rebuilt(self.example, iter(leaves), lambda example, leaf: leaf)
 
 
 def form_of(tree: Any, name: str = "tree", is_result: bool = False) -> Form:
-    """The form of a tree; raises as ``ravel`` says. In what a function returns an array may stand at two places, and no bool at any."""
+    """Return the form of a tree; raises the errors of ``ravel``. A function's result may hold an array twice, but no bool."""
     leaves = list(checked(tree, name, frozenset(), None if is_result else {}))
     dtype = np.result_type(*(np.asarray(leaf).dtype for _, leaf in leaves)) if leaves else np.dtype(float)
     return Form(tree, name, tuple(np.shape(leaf) for _, leaf in leaves), dtype, tuple(spelled for spelled, _ in leaves))
 
 
 def checked(value: Any, name: str, above: frozenset[Same], arrays: dict[Same, str] | None) -> Iterator[tuple[str, Any]]:
-    """The leaves of a tree with their names; ``arrays`` collects where each array stands, None for a result."""
+    """Yield the leaves of a tree with their names; ``arrays`` collects the position of each array, or is None for a result."""
     if Same(value) in above:
         raise BadArgument(f"{name} holds itself", hint="a tree of parameters ends in numbers and arrays")
     parts = children(value)
@@ -143,7 +143,7 @@ def checked(value: Any, name: str, above: frozenset[Same], arrays: dict[Same, st
 
 
 def check_leaf(value: Any, name: str) -> None:
-    """Refuse what is no real float."""
+    """Raise unless the leaf is real and floating-point."""
     kind = value.dtype.kind if isinstance(value, np.ndarray | np.generic) else ""
     if isinstance(value, int) or kind and kind in "iub":
         said = "an array of integers" if isinstance(value, np.ndarray) else f"the integer {value}"
@@ -155,7 +155,7 @@ def check_leaf(value: Any, name: str) -> None:
 
 
 def pairs(example: Any, tree: Any, name: str) -> Iterator[tuple[Any, Any]]:
-    """Each leaf of an example beside what stands in its place in a tree of the same form."""
+    """Yield each leaf of an example with its counterpart in a tree of the same form."""
     items = children(example)
     if items is None:
         if not isinstance(example, HELD):
@@ -166,7 +166,7 @@ def pairs(example: Any, tree: Any, name: str) -> Iterator[tuple[Any, Any]]:
 
 
 def beside(example: Any, tree: Any, name: str) -> list[Any]:
-    """The items of a tree in the order of an example's; BadArgument if they do not belong together."""
+    """Return the items of a tree in the order of an example's; raise BadArgument if the forms differ."""
     if isinstance(example, dict):
         if isinstance(tree, dict) and tree.keys() == example.keys():
             return [tree[key] for key in example]
@@ -181,7 +181,7 @@ def beside(example: Any, tree: Any, name: str) -> list[Any]:
 
 
 def kind_of(value: Any) -> str:
-    """A container in words: its class, and what tells it from others of the class."""
+    """Describe a container: its class, and its length or keys."""
     match value:
         case dict():
             return f"a {type(value).__name__} with the keys {', '.join(map(repr, value)) or 'none'}"
@@ -191,7 +191,7 @@ def kind_of(value: Any) -> str:
 
 
 def rebuilt(example: Any, leaves: Iterator[Any], leaf: Callable[[Any, Any], Any], held: bool = True) -> Any:
-    """A tree in the form of an example, each leaf from the example's and the next of ``leaves``; ``held``: with what holds no number?"""
+    """Rebuild a tree in the form of an example from new leaves; ``held`` keeps leaves without numbers."""
     items = children(example)
     if items is not None:
         return with_items(example, [rebuilt(item, leaves, leaf, held) for item in items])
@@ -201,14 +201,14 @@ def rebuilt(example: Any, leaves: Iterator[Any], leaf: Callable[[Any, Any], Any]
 
 
 def in_kind(example: Any, leaf: Any) -> Any:
-    """A leaf in the kind and dtype of an example, in memory of its own."""
+    """Return a copy of a leaf in the kind and dtype of an example."""
     if isinstance(example, np.ndarray):
         return np.array(leaf, example.dtype)
     return example.dtype.type(leaf) if isinstance(example, np.generic) else float(leaf)
 
 
 def size_of(shape: tuple[int, ...]) -> int:
-    """How many numbers an array of a shape holds."""
+    """Return the number of elements of an array of this shape."""
     return int(np.prod(shape, dtype=int))
 
 

@@ -1,4 +1,4 @@
-"""What type checkers are told: the types of derived functions, and of the keywords that derivatives have in common."""
+"""Static types of derived functions, and of the keyword arguments that the operators share."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Several = tuple[int | str, ...] | list[int | str]
 
 
 class Common(TypedDict, total=False):
-    """The keywords that all derivatives take."""
+    """The keyword arguments of all derivatives."""
 
     strict: bool
     no_grad: Iterable[str]
@@ -29,21 +29,21 @@ class Common(TypedDict, total=False):
 
 
 class Settings(Common, total=False):
-    """The keywords of ``jacobian`` and others that may be told of arguments without influence."""
+    """The keyword arguments of ``jacobian`` and others that handle arguments without influence."""
 
     allow_unused: bool
     holomorphic: bool
 
 
 class Sweeping(Settings, total=False):
-    """The keywords of ``grad`` and ``value_and_grad``."""
+    """The keyword arguments of ``grad`` and ``value_and_grad``."""
 
     checkpoints: Checkpoints
     memory: int | str | None
 
 
 class Declared(Common, total=False):
-    """The keywords of ``differentiable``."""
+    """The keyword arguments of ``differentiable``."""
 
     wrt: Wrt
     argnums: Wrt
@@ -52,7 +52,7 @@ class Declared(Common, total=False):
 
 
 class DerivedFunction(Protocol[P, ROut]):
-    """A derivative: called as the function is, and asked for its code."""
+    """A derivative: called like the function, with methods that return its code."""
 
     __name__: str
 
@@ -73,7 +73,7 @@ class DerivedFunction(Protocol[P, ROut]):
 
 
 class DifferentiableFunction(Protocol[P, ROut]):
-    """A function with its derivatives; looked up on an instance it is a method that keeps them."""
+    """A function with its derivatives; lookup on an instance returns a method that has them too."""
 
     __name__: str
 
@@ -103,7 +103,7 @@ class DifferentiableFunction(Protocol[P, ROut]):
 
 
 class Decorator(Protocol):
-    """``differentiable`` with settings, before it knows the function."""
+    """``differentiable`` with settings, as a decorator."""
 
     @overload
     def __call__(self, function: staticmethod[P, R] | classmethod[X, P, R]) -> Any: ...
@@ -112,7 +112,7 @@ class Decorator(Protocol):
 
 
 class WithVjp(Protocol[P, ROut]):
-    """A function whose derivative is said by ``forward`` and ``backward``."""
+    """A function whose derivative is defined by ``forward`` and ``backward``."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> ROut: ...
 
@@ -120,7 +120,7 @@ class WithVjp(Protocol[P, ROut]):
 
 
 class WithJvp(Protocol[P, ROut]):
-    """A function whose derivative is said by a rule for tangents."""
+    """A function whose derivative is defined by a rule for tangents."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> ROut: ...
 

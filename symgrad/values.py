@@ -1,7 +1,7 @@
-"""Texts of arguments -> values: ``np.ones(3), 2.0`` is read by walking its tree, and nothing in it is executed.
+"""Evaluates texts of arguments such as ``np.ones(3), 2.0`` by walking their syntax trees; nothing is executed.
 
-The command line and the explorer read arguments with it. It knows literals, arithmetic, the constants and the functions of NumPy in
-``MAKERS``, random numbers from a seeded generator, and names of data that the caller gives.
+The command line and the explorer evaluate arguments with it. It supports literals, arithmetic, the constants and functions of NumPy in
+``MAKERS``, random numbers from a seeded generator, and names of data that the caller provides.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import numpy as np
 
 from symgrad.text import is_name
 
-#: functions of NumPy that make or rearrange an array
+#: functions of NumPy that create or rearrange an array
 MAKERS = frozenset({
     "arange", "array", "asarray", "ascontiguousarray", "asfortranarray",
     "cos", "diag", "exp", "eye", "float32", "float64", "full", "geomspace",
     "identity", "int32", "int64", "linspace", "log", "logspace", "ones", "outer", "repeat", "sin", "sqrt", "tile", "zeros",
 })  # fmt: skip
-#: what stands behind ``np.`` or ``math.`` without a call
+#: constants of ``np`` and ``math``
 CONSTANTS = frozenset({"e", "inf", "nan", "pi", "newaxis", "float32", "float64", "int32", "int64", "bool_", "complex128", "complex64"})
 #: methods of a seeded generator, ``np.random.default_rng(0).normal(size=3)``
 DRAWS = frozenset({"exponential", "gamma", "integers", "normal", "permutation", "random", "standard_normal", "uniform"})
 #: methods and attributes of arrays
 METHODS = frozenset({"astype", "copy", "reshape", "transpose"})
 ATTRIBUTES = frozenset({"T", "imag", "real", "shape", "size"})
-#: builtins that make a value of values
+#: builtin functions of values
 BUILTINS: dict[str, Callable[..., Any]] = {"bool": bool, "complex": complex, "dict": dict, "float": float, "int": int, "list": list,
                                            "range": range, "tuple": tuple}  # fmt: skip
 BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -37,19 +37,19 @@ BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mod: operator.mod, ast.Pow: operator.pow, ast.MatMult: operator.matmul,
 }  # fmt: skip
 UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos}
-#: the largest number of elements that a text may ask for, and of bits of an integer
+#: the maximal number of elements of an array, and of bits of an integer, in a text
 LARGEST = 10**8
 BITS = 4096
 
 
 class NotAValue(ValueError):
-    """A text is no value: what stands in it, and what could stand there."""
+    """A text is not a value; the message names the offending part and the alternatives."""
 
 
 def arguments_of(text: str, names: Mapping[str, Any] | None = None) -> tuple[Any, ...]:
-    """The values that a text lists, parted by commas, as the arguments of a call; ``names`` are data that it may name.
+    """Evaluate a comma-separated list of arguments; ``names`` are data that it may name.
 
-    Raises NotAValue for any other expression, with what is wrong in it.
+    Raises NotAValue for any other expression.
 
     >>> arguments_of("np.ones(2), -2.0")
     (array([1., 1.]), -2.0)
@@ -71,24 +71,24 @@ def arguments_of(text: str, names: Mapping[str, Any] | None = None) -> tuple[Any
 
 
 def value_of(tree: ast.expr, names: Mapping[str, Any] | None = None) -> Any:
-    """The value of an expression; NotAValue for what is none."""
+    """Evaluate an expression; raise NotAValue if it is not a value."""
     return checked_value(tree, names or {})
 
 
 def checked_value(tree: ast.expr, names: Mapping[str, Any]) -> Any:
-    """The value, with what NumPy and Python raise said as NotAValue."""
+    """Evaluate an expression; exceptions of NumPy and Python become NotAValue."""
     try:
         return read(tree, names)
     except NotAValue:
         raise
     except RecursionError:
         raise NotAValue("it is nested too deeply") from None
-    except Exception as error:  # whatever functions of NumPy raise for arguments that do not fit
+    except Exception as error:  # exceptions of NumPy functions for unsuitable arguments
         raise NotAValue(f"{ast.unparse(tree)}: {type(error).__name__}: {error}") from None
 
 
 def read(tree: ast.expr, names: Mapping[str, Any]) -> Any:
-    """The value of a tree, by its kind."""
+    """Evaluate a syntax tree by its kind."""
     match tree:
         case ast.Constant(value=value):
             return value
@@ -117,7 +117,7 @@ def read(tree: ast.expr, names: Mapping[str, Any]) -> Any:
 
 
 def index_of(key: ast.expr, names: Mapping[str, Any]) -> Any:
-    """What stands between brackets: values and slices."""
+    """Evaluate the index of a subscript: values and slices."""
     match key:
         case ast.Slice(lower=lower, upper=upper, step=step):
             return slice(*(None if part is None else read(part, names) for part in (lower, upper, step)))
@@ -127,7 +127,7 @@ def index_of(key: ast.expr, names: Mapping[str, Any]) -> Any:
 
 
 def combined(op: ast.operator, left: Any, right: Any) -> Any:
-    """An operation on two values, refused where its result would not fit in memory."""
+    """Evaluate a binary operation; raise if its result would not fit in memory."""
     integers = isinstance(left, int) and isinstance(right, int)
     if integers and isinstance(op, ast.Pow) and left.bit_length() * abs(right) > BITS:
         raise NotAValue(f"an integer of more than {BITS} bits")
@@ -142,7 +142,7 @@ def combined(op: ast.operator, left: Any, right: Any) -> Any:
 
 
 def called(tree: ast.Call, names: Mapping[str, Any]) -> Any:
-    """The result of a call of one of the functions and methods in the tables of this module."""
+    """Evaluate a call of a function or method in the tables of this module."""
     args = [read(arg, names) for arg in tree.args]
     words = {word.arg: read(word.value, names) for word in tree.keywords if word.arg is not None}
     if len(words) < len(tree.keywords):
@@ -171,7 +171,7 @@ SEEDED = frozenset({"np.random.default_rng", "numpy.random.default_rng"})
 
 
 def check_size(name: str, args: list[Any], words: Mapping[str, Any]) -> None:
-    """Refuse a call that asks for more elements than fit in memory."""
+    """Raise if a call requests more elements than fit in memory."""
     if name in ("ones", "zeros", "full"):
         asked = args[0] if args else words.get("shape", 0)
     elif name in ("eye", "identity"):

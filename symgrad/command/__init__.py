@@ -1,1 +1,1 @@
-"""The command line: verbs with their options, each carried out by a function that is imported when its verb is used."""
+"""The command line: each verb is carried out by a function in a module of its own, which is imported when the verb is used."""

@@ -1,4 +1,4 @@
-"""The verbs that measure: ``check`` compares gradients with differences, ``bench`` times them."""
+"""The verbs that measure: ``check`` compares gradients with finite differences, ``bench`` times them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def arguments_needed(options: argparse.Namespace) -> tuple[str, Any, tuple[Any, 
     """The name of the function, the function, and arguments; Usage if there are none."""
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
-    grad(function, asked(options))  # what has no derivative is refused before it is called
+    grad(function, asked(options))  # a function without a derivative is refused before it is called
     if args is None:
         raise Usage(f"no arguments to try {name} with: give --args 'np.ones(3), 2.0', or {EXAMPLES} in the module")
     return name, function, args
@@ -49,7 +49,7 @@ def check(options: argparse.Namespace) -> int:
 
 
 def bench(options: argparse.Namespace) -> int:
-    """Print what a call of the function and of its gradient takes, as NumPy code and as a kernel."""
+    """Print the time of a call of the function and of its gradient, as NumPy code and as a kernel."""
     name, function, args = arguments_needed(options)
     if options.repeat < 1:
         raise Usage("--repeat counts from 1")

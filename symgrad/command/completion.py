@@ -1,4 +1,4 @@
-"""The verb ``completion``: a script that completes commands in a shell, made of the parser's own tables."""
+"""The verb ``completion``: prints a shell script that completes commands, generated from the parser's tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def completion(options: argparse.Namespace) -> int:
 
 
 def flags(names: Sequence[str]) -> list[str]:
-    """The options of a verb, as they are written."""
+    """Return the options of a verb."""
     return [*(word for name in names for word in OPTIONS[name].names if word.startswith("-")), "--color", "--help"]
 
 
@@ -55,7 +55,7 @@ def bash() -> str:
 
 
 def zsh() -> str:
-    """For zsh, with what each verb and option is for."""
+    """Return the script for zsh, with descriptions."""
     lines = ["#compdef symgrad", "_symgrad() {", "  local -a verbs", "  verbs=("]
     lines += [f"    {quoted(f'{verb.name}:{verb.help}')}" for verb in VERBS]
     lines += ["  )", "  if (( CURRENT == 2 )); then _describe 'verb' verbs; return; fi", '  case "$words[2]" in']
@@ -74,7 +74,7 @@ def zsh() -> str:
 
 
 def bare(text: str) -> str:
-    """A help text without what zsh reads in it."""
+    """Return a help text without characters that zsh interprets."""
     return text.replace("[", "(").replace("]", ")").replace(":", " -")
 
 
@@ -84,7 +84,7 @@ def quoted(text: str) -> str:
 
 
 def fish() -> str:
-    """For fish, with what each verb and option is for."""
+    """Return the script for fish, with descriptions."""
     lines = ["complete -c symgrad -f -n __fish_use_subcommand"]
     lines += [f"complete -c symgrad -f -n __fish_use_subcommand -a {verb.name} -d {quoted_for_fish(verb.help)}" for verb in VERBS]
     for verb in VERBS:

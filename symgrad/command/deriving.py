@@ -52,7 +52,7 @@ def show(options: argparse.Namespace) -> int:
 
 
 def explain(options: argparse.Namespace) -> int:
-    """Print what becomes of each line of the function, and why."""
+    """Print how the derivative treats each line of the function, and why."""
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
     call, words = call_of(options, args, function)
@@ -101,7 +101,7 @@ def compared(text: str, path: Path, options: argparse.Namespace) -> int:
 
 
 def writing(options: argparse.Namespace, path: Path) -> str:
-    """The command that writes what was compared with."""
+    """Return the command that writes the text compared with."""
     words = ["symgrad", "emit", options.target]
     for name, default in (("args", None), ("sig", None), ("wrt", None), ("order", 1)):
         words += [f"--{name}", str(getattr(options, name))] if getattr(options, name) != default else []

@@ -1,4 +1,4 @@
-"""The verb ``explore``: a server for one page, until it is interrupted."""
+"""The verb ``explore``: serves one page until it is interrupted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verbs and options of the command line as tables, and the parser made of them; nothing that computes is imported here."""
+"""The verbs and options of the command line as tables, and the parser built from them. Imports nothing that computes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option or argument: what it is called, and what ``argparse`` is told of it."""
+    """An option or argument: its name, and its settings for ``argparse``."""
 
     names: tuple[str, ...]
     words: dict[str, Any]
-    completes: str = ""  #: what a shell offers for its value: "target" or "file"
+    completes: str = ""  #: the kind of completion of its value: "target" or "file"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The verbs about the installation: ``doctor`` says what is there, ``cache`` what is kept on the disk."""
+"""The verbs about the installation: ``doctor`` reports what is installed, ``cache`` what is stored on disk."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from symgrad.command.terminal import coloured, painted
 from symgrad.runtime.cache import TEXTS, VARIABLE, cache_root, fault_around
 from symgrad.runtime.kernels import COMPARED
 
-#: the packages that symgrad uses, what each is for, and the releases that the tests were run with
+#: the packages that symgrad uses, the purpose of each, and the tested releases
 PACKAGES = {
     "numpy": ("arrays; required", ("2.4",)),
     "sympy": ("derivatives of declared formulas; required", ("1.14",)),
@@ -35,7 +35,7 @@ PYTHONS = ("3.11", "3.12", "3.13")  #: the releases of Python that symgrad is fo
 
 
 def doctor(options: argparse.Namespace) -> int:
-    """Print what is installed, whether it is what was tested, whether kernels can be compiled, and where code is kept."""
+    """Print the installed packages, whether they were tested, whether kernels can be compiled, and the cache directory."""
     facts = state(options.version)
     if options.json:
         print(json.dumps(facts, indent=2))
@@ -57,7 +57,7 @@ def remark(facts: dict[str, Any]) -> str:
 
 
 def state(own: str) -> dict[str, Any]:
-    """All that ``doctor`` says, as plain data."""
+    """Return the report of ``doctor`` as plain data."""
     release = ".".join(map(str, sys.version_info[:2]))
     packages = {}
     for name, (use, tested) in PACKAGES.items():
@@ -110,7 +110,7 @@ def kernels() -> str:
 
 
 def place_of_cache() -> str:
-    """Where compiled code is kept, and why not if it is not."""
+    """Return the cache directory, or the reason why it is not used."""
     root = cache_root()
     if root is None:
         return f"off ({VARIABLE} is off, or there is no home directory)"
@@ -128,7 +128,7 @@ def place_of_cache() -> str:
 
 
 def settings() -> str:
-    """The variables of the environment that symgrad reads, as far as they are set."""
+    """Return the environment variables that symgrad reads and that are set."""
     told = [f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith("SYMGRAD_")]
     return ", ".join(told) or "no variable of the environment that begins with SYMGRAD_ is set"
 
@@ -137,7 +137,7 @@ def settings() -> str:
 
 
 def kept_there() -> str:
-    """How much is kept in the cache, where there is one."""
+    """Return the size of the cache."""
     root = cache_root()
     files = [] if root is None or not root.is_dir() else [file for folder in folders_of(root) for file in files_in(folder)]
     return f", {len(files)} files, {size(sum(file.stat().st_size for file in files))}" if files else ""
@@ -149,7 +149,7 @@ def folders_of(root: Path) -> list[Path]:
 
 
 def cache(options: argparse.Namespace) -> int:
-    """Print where compiled code is kept, with what and how much; or remove it."""
+    """Print the directory, content and size of the cache, or clear it."""
     root = cache_root()
     folders = [] if root is None or not root.is_dir() else folders_of(root)
     facts = [

@@ -1,4 +1,4 @@
-"""One command line -> its exit code: the verb is carried out, and what goes wrong is said in a line or two."""
+"""Runs one command line and returns its exit code; an error is reported in a line or two."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symgrad.command.grammar import parsed
 from symgrad.command.usage import Usage
 from symgrad.errors import BadArgument, SymgradError, render
 
-CLOSED = 141  #: the exit code of a program whose output nobody reads any more, as shells give it: 128 and the number of SIGPIPE
+CLOSED = 141  #: the exit code after a broken pipe, as in shells: 128 plus the number of SIGPIPE
 INTERRUPTED = 130
 
 
@@ -22,7 +22,7 @@ def run(argv: Sequence[str] | None, version: str) -> int:
     options.version = version
     module, _, name = options.run_.partition(":")
     before = sys.path[:]
-    for stream in (sys.stdout, sys.stderr):  # what a terminal cannot show, names of data among it, is escaped
+    for stream in (sys.stdout, sys.stderr):  # characters that a terminal cannot show, also in the user's names, are escaped
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:

@@ -1,4 +1,4 @@
-"""Values -> what JSON holds."""
+"""Converts values to types that JSON can represent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """As JSON has it: arrays are lists, what it does not know is its text, infinities included.
+    """Convert a value for JSON: arrays become lists; unsupported values, including infinities, become their text.
 
     >>> plain({"x": np.ones(2), 3: float("inf")})
     {'x': [1.0, 1.0], '3': 'inf'}

@@ -48,7 +48,7 @@ def passes(options: argparse.Namespace) -> int:
 
 
 def errors(options: argparse.Namespace) -> int:
-    """Print what the page of errors says of some kinds, or which kinds there are."""
+    """Print the sections of the page of errors about some kinds, or the list of kinds."""
     sections = error_sections()
     known = {name.lower(): name for name in sections}
     for name in options.kinds:

@@ -1,4 +1,4 @@
-"""``file.py:function`` and the options of a command -> the function, its arguments, and its derivative."""
+"""Loads ``file.py:function`` and evaluates the options of a command: the function, its arguments, its derivative."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from symgrad.parameters import annotated_signature
 from symgrad.text import is_dotted, item
 from symgrad.values import NotAValue, arguments_of
 
-#: a module may give arguments for trying its functions: ``example_arguments = {"loss": (np.ones(3), 2.0)}``
+#: a module may define example arguments of its functions: ``example_arguments = {"loss": (np.ones(3), 2.0)}``
 EXAMPLES = "example_arguments"
-#: what ``--args`` may name of a module: data, and nothing that can be called
+#: the kinds of module variables that ``--args`` may name: data, no callables
 DATA = (bool, int, float, complex, str, bytes, tuple, list, dict)
 
 
@@ -118,7 +118,7 @@ def arguments(options: argparse.Namespace, module: ModuleType, name: str, functi
 
 
 def arguments_given(options: argparse.Namespace, module: ModuleType, name: str) -> tuple[Any, ...] | None:
-    """What ``--args`` says, else what the module gives, else None."""
+    """Return the arguments of ``--args``, else the module's examples, else None."""
     if options.args is not None:
         try:
             return arguments_of(options.args, data_of(module))
@@ -150,13 +150,13 @@ def asked(options: argparse.Namespace) -> Any:
 
 
 def derive(function: Any, options: argparse.Namespace, call: tuple[Any, ...], words: dict[str, Any]) -> Any:
-    """The derivative of the order asked for, of arguments as ``call_of`` gives them."""
+    """Return the derivative of the requested order, for the arguments of ``call_of``."""
     flags = {name: getattr(options, name, False) for name in ("value", "strict", "jit")}
     return derivative_of_order(function, asked(options), getattr(options, "order", 1), call, words.get("signature"), **flags)
 
 
 def call_of(options: argparse.Namespace, args: tuple[Any, ...] | None, function: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments and keywords by which a derivative is asked for its text: values, or types; Usage where neither is known."""
+    """Return the arguments and keywords that select a derivative's text: values or types; raise Usage if neither is known."""
     if options.sig is not None:
         return (), {"signature": options.sig}
     if args is not None:
@@ -178,7 +178,7 @@ def own_source(derived: Derived | Bound) -> str:
 
 @contextlib.contextmanager
 def called(name: str) -> Iterator[None]:
-    """What the user's function raises when it is called is said in one line, with its place."""
+    """Context manager: report an exception of the user's function in one line, with its place."""
     try:
         yield
     except (SymgradError, Usage, KeyboardInterrupt, BrokenPipeError):

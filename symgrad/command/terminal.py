@@ -1,4 +1,4 @@
-"""Text -> text with the colours of a terminal, where the reader sees some."""
+"""Adds colours to text for terminals that show them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WORDS = {"right": "32", "wrong": "1;31", "title": "1", "soft": "90"}
 
 
 def coloured(options: argparse.Namespace, stream: Any = None) -> bool:
-    """Are colours asked for: ``--color``, else NO_COLOR and FORCE_COLOR, else whether the output is a terminal?
+    """Whether to use colours: by ``--color``, else by NO_COLOR and FORCE_COLOR, else if the output is a terminal.
 
     https://no-color.org: any value of NO_COLOR that is not empty turns colours off.
     """

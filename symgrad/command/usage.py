@@ -1,4 +1,4 @@
-"""``Usage``: what a command is refused with before anything is computed."""
+"""``Usage``: the error of a command that is rejected before anything is computed."""
 
 from __future__ import annotations
 

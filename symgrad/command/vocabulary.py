@@ -1,4 +1,4 @@
-"""The table of rows -> what ``rules`` prints of each: how it is called, how NumPy and others spell it, its derivative."""
+"""The verb ``rules``: for each row its signature, its spellings in NumPy and elsewhere, and its derivative."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TARGET = re.compile(r"\w+")
 
 
 def spellings() -> dict[str, list[str]]:
-    """The names by which users call a row, or a function that is composed of rows, by the name of the row."""
+    """Return the public names of each row and composition, by its internal name."""
     names: dict[str, list[str]] = {}
     for spelling in (*CALLABLES.values(), *OF_ARRAYS.values()):
         entry(names, spelling.name, spelling.call)
@@ -40,7 +40,7 @@ def entry(names: dict[str, list[str]], name: str, target: str) -> None:
 
 
 def described() -> Iterator[dict[str, Any]]:
-    """Each row that users can call, by name, then what is composed of rows."""
+    """Yield each public row by name, then each composition."""
     names = spellings()
     for name in sorted(names):
         row = ROWS.get(name)
@@ -57,13 +57,13 @@ def described() -> Iterator[dict[str, Any]]:
 
 
 def call_of(row: Row) -> str:
-    """The row as it is called in the IR."""
+    """Return the row's call in the IR."""
     words = [*row.params, *(f"{name}={value!r}" for name, value in row.settings.items() if name != "via")]
     return f"{row.name}({', '.join(words)})"
 
 
 def derivative_of(row: Row) -> dict[str, str]:
-    """For each operand its cotangent, as the row says it; ``out`` is the result and ``out_grad`` its cotangent."""
+    """Return the cotangent of each operand as declared by the row; ``out`` is the result and ``out_grad`` its cotangent."""
     texts = {}
     for param in row.params:
         name = param.lstrip("*")

@@ -1,1 +1,1 @@
-"""Interfaces of other packages, on the engine of this one."""
+"""The interfaces of other packages, implemented with symgrad's engine."""

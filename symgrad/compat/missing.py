@@ -1,4 +1,4 @@
-"""What is said of a documented name that is not offered here."""
+"""The error for a documented name that symgrad does not offer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tensors that record what is done to them, ``backward`` and ``grad``."""
+"""Eager tensors: operations are recorded as they run, for ``backward`` and ``grad``."""
 
 from symgrad.eager.autograd import backward, enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from symgrad.eager.functions import PyLayer, PyLayerContext

@@ -1,4 +1,4 @@
-"""``backward`` and ``grad``: the record of some tensors -> a recipe -> the compiled backward half, called."""
+"""``backward`` and ``grad``: build a recipe from the record of some tensors, compile its backward half and run it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def seeds_of(argument: Any, targets: list[Tensor], name: str) -> list[Tensor | N
 
 
 def truth(value: Any, name: str) -> None:
-    """Refuse what is no bool."""
+    """Raise unless the argument is a bool."""
     required(isinstance(value, bool), f"{name} must be a bool, not {type(value).__name__}")
 
 
@@ -95,7 +95,7 @@ def truth(value: Any, name: str) -> None:
 
 @boundary
 def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False, *, dump_backward_graph_path: str | None = None) -> None:
-    """Add the gradient of ``sum(<seed, tensor>)`` to ``grad`` of every leaf that the tensors were made of.
+    """Add the gradient of ``sum(<seed, tensor>)`` to ``grad`` of every leaf that the tensors depend on.
 
     Seeds that are None are ones. Without ``retain_graph`` the record is freed. ``dump_backward_graph_path`` is a folder
     for the graph and the places it was recorded at.
@@ -148,7 +148,7 @@ def watched(record: Record, targets: list[tuple[Tensor, Tensor | None]]) -> dict
 
 
 def unused_parts(record: Record) -> list[Tensor]:
-    """Parts that keep their gradient, of tensors of which only other parts are used."""
+    """Return parts that retain their gradient, of tensors of which only other parts are used."""
     parts: dict[int, Tensor] = {}
     for node in record.nodes:
         for reference in (isinstance(node, Node) and node.parts) or ():
@@ -176,7 +176,7 @@ def swept(record: Record, targets: list[tuple[Tensor, Tensor | None]], leaves: l
 def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
          only_inputs: bool = True, allow_unused: bool = False, no_grad_vars: Any = None, *,
          dump_backward_graph_path: str | None = None) -> list[Tensor | None]:  # fmt: skip
-    """The gradients of ``sum(<seed, output>)`` with respect to the inputs, as a list; no ``grad`` is touched.
+    """Return the gradients of ``sum(<seed, output>)`` with respect to the inputs, as a list; ``grad`` attributes are unchanged.
 
     Only the hooks of tensors through which the outputs depend on the inputs run.
 

@@ -1,4 +1,4 @@
-"""Tensors made of nothing: numbers, ranges, random numbers.
+"""Functions that create tensors: from numbers, ranges and random generators.
 
 Type checkers are told ``Tensor``; while programs are built, it is a ``Variable``, as of ``to_tensor``.
 """
@@ -16,7 +16,7 @@ from symgrad.vocabulary.dispatch import CONSTANT, STATIC, extents
 
 
 def chosen(dtype: Any) -> np.dtype[Any]:
-    """The dtype that was asked for, or the default."""
+    """Return the requested dtype, or the default."""
     return default_dtype() if dtype is None else np.dtype(dtype)
 
 

@@ -1,4 +1,4 @@
-"""Writes a record as files: the forward graph, the backward graph, and where each operation was recorded."""
+"""Writes a record to files: the forward graph, the backward graph, and where each operation was recorded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def quoted(text: str) -> str:
 
 
 def label(tensor: Tensor) -> str:
-    """What an edge says of the tensor that flows along it."""
+    """Return the label of an edge: the tensor that flows along it."""
     return f"cpu {tensor.dtype} {tensor.shape}"
 
 

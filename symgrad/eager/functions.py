@@ -1,4 +1,4 @@
-"""``PyLayer``: functions of tensors that say their own derivatives."""
+"""``PyLayer``: functions of tensors with user-defined derivatives."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from symgrad.vocabulary.dispatch import STATIC
 
 
 class PyLayerContext:
-    """What ``forward`` leaves to ``backward``: tensors that are saved, and attributes."""
+    """The context shared by ``forward`` and ``backward``: saved tensors, and attributes."""
 
     def __init__(self) -> None:
         self.container: tuple[Any, ...] = ()
@@ -22,12 +22,12 @@ class PyLayerContext:
         self.materialize = True
 
     def save_for_backward(self, *tensors: Any) -> None:
-        """Keep tensors for ``backward``, which gets them by ``saved_tensor()``."""
+        """Save tensors for ``backward``, which reads them by ``saved_tensor()``."""
         self.container = tensors
         self.versions = tuple(t._version if isinstance(t, Tensor) else None for t in tensors)
 
     def saved_tensor(self) -> tuple[Any, ...]:
-        """What was saved; refused if it was changed in place since."""
+        """Return the saved tensors; raise if one was modified in place since."""
         for tensor, version in zip(self.container, self.versions, strict=True):
             if isinstance(tensor, Tensor) and tensor._version != version:
                 raise Overwritten(f"{tensor.name} was saved for backward, but it was changed in place since")
@@ -41,14 +41,14 @@ class PyLayerContext:
         self.stopped = args
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Does ``backward`` get zeros, or None, for results that nothing depends on?"""
+        """Select whether ``backward`` receives zeros or None for results without a gradient."""
         self.materialize = bool(value)
 
 
 class PyLayer:
-    """Base of functions with a derivative of their own: two static methods, ``forward(ctx, *args)`` and ``backward(ctx, *gradients)``.
+    """Base of functions with a user-defined derivative: two static methods, ``forward(ctx, *args)`` and ``backward(ctx, *gradients)``.
 
-    ``backward`` gives a gradient, or None, for each tensor among the arguments of ``forward``. It computes with tensors,
+    ``backward`` returns a gradient, or None, for each tensor among the arguments of ``forward``. It computes with tensors,
     so that its results can be differentiated again.
 
     >>> class Cube(PyLayer):
@@ -68,12 +68,12 @@ class PyLayer:
 
     @staticmethod
     def forward(ctx: PyLayerContext, *args: Any, **kwargs: Any) -> Any:
-        """What the function computes."""
+        """Compute the function."""
         raise NotImplementedError("a PyLayer needs a static method forward(ctx, *args)")
 
     @staticmethod
     def backward(ctx: PyLayerContext, *args: Any) -> Any:
-        """The gradients of the arguments, given those of the results."""
+        """Compute the gradients of the arguments from those of the results."""
         raise NotImplementedError("a PyLayer needs a static method backward(ctx, *gradients)")
 
     @classmethod
@@ -113,7 +113,7 @@ class PyLayer:
 
 
 def holds_active(value: Any) -> bool:
-    """Does a container hold a tensor whose gradient is asked for?"""
+    """Whether a container holds a tensor that requires a gradient."""
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple | set) else ()
     return any(not part.stop_gradient if isinstance(part, Tensor) else holds_active(part) for part in parts)
 

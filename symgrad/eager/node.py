@@ -1,4 +1,4 @@
-"""What is recorded: nodes that say which operation made a tensor, of which others."""
+"""The nodes of a record: which operation created a tensor, and its inputs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from symgrad.record.operations import Operation, Settings
 Function = TypeVar("Function", bound=Callable[..., Any])
 COUNT = itertools.count()
 OURS = str(Path(__file__).parent.parent) + os.sep  #: where files of ours are
-FRAMES = 3  #: how many of the user's frames are kept for each operation
+FRAMES = 3  #: the number of the user's frames recorded for each operation
 #: the sweeps over a record, which tensors offer as methods; entered by ``autograd``
 SWEEPS: dict[str, Callable[..., Any]] = {}
 
@@ -99,7 +99,7 @@ class switch:  # noqa: N801 (a decorator and a context)
 
 
 def called_from() -> list[tuple[types.CodeType, int]]:
-    """The innermost frames of the user's code, each as a code object and an offset in it; ``line_of`` finds the line."""
+    """Return the innermost frames of the user's code, each as a code object and an offset; ``line_of`` returns the line."""
     frame: types.FrameType | None = sys._getframe(2)
     while frame is not None and frame.f_code.co_filename.startswith(OURS):
         frame = frame.f_back
@@ -116,7 +116,7 @@ def line_of(code: types.CodeType, place: int) -> int:
 
 
 class Edge:
-    """A tensor as it was when it was used: its array, and the node that had made it (None for a leaf)."""
+    """The state of a tensor at its use: its array, and the node that created it (None for a leaf)."""
 
     __slots__ = ("node", "slot", "tensor", "value", "version")
 
@@ -137,16 +137,16 @@ class Node:
         self.operation, self.inputs, self.results = operation, inputs, results
         self.order = next(COUNT)
         self.freed = False
-        self.parts: list[weakref.ref[Any]] | None = None  #: where a tensor was taken apart: all that came out
+        self.parts: list[weakref.ref[Any]] | None = None  #: where a tensor was split: all of its parts
         self.stack = called_from()
 
     @property
     def name(self) -> str:
-        """What the operation is called."""
+        """The name of the operation."""
         return self.operation.name
 
     def free(self) -> None:
-        """Let go of what was recorded."""
+        """Release the record."""
         self.freed, self.inputs, self.results = True, (), ()
 
     def edges(self) -> Iterator[Edge]:
@@ -171,7 +171,7 @@ class GradientNode:
         self.stack = called_from()
 
     def free(self) -> None:
-        """Let go of what was recorded."""
+        """Release the record."""
         self.freed, self.targets, self.inputs, self.seeds, self.cuts, self.results = True, [], [], [], [], ()
 
     def edges(self) -> Iterator[Edge]:
@@ -185,7 +185,7 @@ class GradientNode:
 
 
 class LayerNode:
-    """A recorded call of a function that says its own derivative: ``call`` gives gradients of ``inputs`` for those of the results."""
+    """A recorded call of a function with a user-defined derivative: ``call`` maps gradients of the results to gradients of ``inputs``."""
 
     __slots__ = ("call", "freed", "inputs", "order", "results", "stack", "word")
 
@@ -197,11 +197,11 @@ class LayerNode:
 
     @property
     def name(self) -> str:
-        """What the function is called."""
+        """The name of the function."""
         return self.word
 
     def free(self) -> None:
-        """Let go of what was recorded."""
+        """Release the record."""
         self.freed, self.call, self.inputs, self.results = True, no_call, [], ()
 
     def edges(self) -> Iterator[Edge]:
@@ -212,7 +212,7 @@ class LayerNode:
 
 
 def no_call(*gradients: Any) -> Any:
-    """Stands for what was let go of."""
+    """Replaces a released record."""
     raise AssertionError("a record that was freed is not swept")
 
 

@@ -1,4 +1,4 @@
-"""The record of some tensors: all that they were made of, as a recipe with the values at its places."""
+"""The record of some tensors, with everything that they depend on, as a recipe and the values of its inputs."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Array = np.ndarray[Any, Any]
 
 
 class Record:
-    """All that some tensors were made of, as a recipe with the values at its places."""
+    """Everything that some tensors depend on, as a recipe and its values."""
 
     def __init__(self, targets: Iterable[Tensor]) -> None:
         self.steps: list[Step] = []
         self.values: list[Any] = []
-        self.sources: dict[int, Edge] = {}  #: place of a leaf -> how it was used
-        self.leaves: dict[Tensor, list[int]] = {}  #: leaves -> their places: one, unless changed in place between uses
+        self.sources: dict[int, Edge] = {}  #: index of a leaf -> its uses
+        self.leaves: dict[Tensor, list[int]] = {}  #: leaves -> their indices: one, unless modified in place between uses
         self.inside: list[Tensor] = []  #: results of operations that keep their gradient or have hooks, as often as they were used
-        self.first: dict[Recorded, int] = {}  #: the place of the first result of a node; the others follow
+        self.first: dict[Recorded, int] = {}  #: the index of a node's first result; the others follow
         self.constants: dict[int, int] = {}
         self.nodes: list[Recorded] = sorted(ancestors(targets), key=attrgetter("order"))
         self.layers: list[LayerNode] = []  #: whose results are values from outside here
@@ -47,14 +47,14 @@ class Record:
                     self.leaf(value)
 
     def leaf(self, value: Any) -> int:
-        """The place of a value from outside."""
+        """Return the index of a value from outside."""
         self.values.append(value)
         place = len(self.values) - 1
         self.steps.append(Leaf(kind_of_value(value), place))
         return place
 
     def results(self, node: Recorded) -> tuple[int, ...]:
-        """Enter the results of a node, and return their places."""
+        """Register the results of a node, and return their indices."""
         start = self.first[node] = len(self.values)
         self.values += node.results
         return tuple(range(start, len(self.values)))
@@ -76,7 +76,7 @@ class Record:
         return dependents
 
     def constant(self, value: Any) -> int:
-        """The place of a value through which no derivative passes."""
+        """Return the index of a value without a derivative."""
         if not isinstance(value, np.ndarray):
             return self.leaf(value)
         if id(value) not in self.constants:
@@ -84,7 +84,7 @@ class Record:
         return self.constants[id(value)]
 
     def noted(self, edge: Edge) -> None:
-        """Enter a tensor that was used, if its gradient is to be kept or shown."""
+        """Register a used tensor, if its gradient is retained or observed."""
         tensor = edge.tensor
         if (tensor._retains is not None or tensor._hooks) and tensor._node is not None:
             if edge.node is not tensor._node:
@@ -92,7 +92,7 @@ class Record:
             self.inside.append(tensor)
 
     def place(self, edge: Edge) -> int:
-        """The place of a tensor as it was used."""
+        """Return the index of a tensor's state at its use."""
         first = self.first.get(edge.node)
         if first is not None:
             place: int = first + edge.slot
@@ -109,7 +109,7 @@ class Record:
         return new_place
 
     def used(self, edge: Edge) -> int:
-        """The place of a tensor that was used, which is noted."""
+        """Return the index of a used tensor, and register it."""
         self.noted(edge)
         return self.place(edge)
 
@@ -151,7 +151,7 @@ class Record:
         return answers
 
     def places(self, tensor: Tensor) -> list[int]:
-        """The places of a tensor whose gradient is asked for."""
+        """Return the indices of a tensor whose gradient is requested."""
         if tensor._node is None and (known := self.leaves.get(tensor)):
             return known
         return [self.place(Edge(tensor))]

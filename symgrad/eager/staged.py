@@ -1,4 +1,4 @@
-"""A sweep in stages: through what the engine does not see into, hooks and functions that say their own derivatives.
+"""A backward sweep in stages, between which hooks and functions with user-defined derivatives run.
 
 A stage goes from some tensor to the next ones at which the sweep stops; the engine makes its gradients. A tensor's gradient
 is whole when everything that was recorded after it has been gone through.
@@ -23,7 +23,7 @@ Key = tuple[int, int]
 
 
 def key_of(tensor: Tensor) -> Key:
-    """What says which value a tensor is, whatever other tensors are the same."""
+    """Return the key of a tensor's value, shared by all tensors with that value."""
     return (id(tensor), -1) if tensor._node is None else (id(tensor._node), tensor._slot)
 
 
@@ -38,7 +38,7 @@ def seed_array(seed: Tensor | None, target: Tensor) -> Array | None:
 
 
 def seed_edge(seed: Tensor | None, target: Tensor) -> Any:
-    """A seed as it is recorded: None, an array, or an edge through which derivatives pass."""
+    """Return a seed in recorded form: None, an array, or an edge that carries derivatives."""
     if seed is None or seed.stop_gradient:
         return seed_array(seed, target)
     return Edge(seed_like(seed, target))
@@ -93,14 +93,14 @@ def run_hooks(tensor: Tensor, gradient: Tensor, hooks: Iterable[Callable[[Tensor
 
 
 def as_used(edge: Edge) -> Tensor:
-    """A tensor as it was when it was used: the leaf itself, or one that stands for it."""
+    """Return a tensor with its state at the use: the leaf itself, or a substitute."""
     if edge.node is None:
         return edge.tensor  # type: ignore[no-any-return]
     return result_of(edge.node, edge.slot, edge.value)
 
 
 def result_of(node: Any, slot: int, value: Array) -> Tensor:
-    """A tensor that stands for a result of something recorded."""
+    """Return a substitute tensor for a recorded result."""
     tensor = holding(value, False)
     tensor._node, tensor._slot = node, slot
     return tensor
@@ -145,7 +145,7 @@ class Staged:
             return tensors.add(old, new)  # type: ignore[attr-defined, no-any-return]
 
     def receive(self, tensor: Tensor, gradient: Tensor) -> None:
-        """Add to what is to flow on from a tensor."""
+        """Add to the pending gradient of a tensor."""
         key = key_of(tensor)
         if key not in self.closed:
             old = self.pending.get(key)

@@ -1,4 +1,4 @@
-"""Nested dicts and lists of tensors, arrays and plain data <-> one file; nothing in it is executed or unpickled."""
+"""Saves nested dicts and lists of tensors, arrays and plain data to one file, and loads them; nothing is executed or unpickled."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ FORMAT = "symgrad state"
 
 
 def save(obj: Any, path: str | Path, *, overwrite: bool = False) -> None:
-    """Write tensors and arrays, and dicts, lists, tuples, numbers, texts and None around them.
+    """Save tensors and arrays in dicts, lists and tuples, with numbers, texts and None.
 
-    Raises SaveError for anything else, and where a file stands that ``save`` has not written, or a symbolic link, unless
-    ``overwrite`` is true.
+    Raises SaveError for anything else, and if the path is a link or a file that ``save`` did not write, unless ``overwrite`` is
+    true.
     """
     arrays: list[Any] = []
     page = json.dumps({"format": FORMAT, "content": described(obj, arrays)})
@@ -36,7 +36,7 @@ def is_state(path: Path) -> bool:
 
 
 def described(obj: Any, arrays: list[Any]) -> Any:
-    """As plain data, with the numbers of arrays; what is no list, number or text is a list that begins with its kind."""
+    """Convert to plain data that refers to arrays by number; other kinds become lists that begin with the kind."""
     if isinstance(obj, Tensor | np.ndarray | np.generic):
         array = np.asarray(obj)
         if array.dtype.kind not in "biufc":
@@ -55,7 +55,7 @@ def described(obj: Any, arrays: list[Any]) -> Any:
 
 
 def load(path: str | Path) -> Any:
-    """What ``save`` has written.
+    """Load a file written by ``save``.
 
     Raises SaveError for other files.
     """
@@ -73,7 +73,7 @@ def load(path: str | Path) -> Any:
 
 
 def rebuilt(page: Any, arrays: list[Any]) -> Any:
-    """What plain data stands for."""
+    """Rebuild the value of plain data."""
     if not isinstance(page, list):
         return page
     kind, content = page

@@ -1,4 +1,4 @@
-"""``Tensor``: an array with what was done to it, and the function that applies and records one operation."""
+"""``Tensor``: an array with its record, and the function that applies and records one operation."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ NUMBERS = frozenset({bool, int, float})
 
 
 def default_dtype() -> np.dtype[Any]:
-    """What Python floats become when they are made tensors; float32 unless set otherwise."""
+    """Return the dtype of tensors created from Python floats; float32 by default."""
     return DEFAULT[0]
 
 
 def set_default_dtype(dtype: Any) -> None:
-    """Set the dtype, float32 or float64, of tensors that are made of Python floats."""
+    """Set the dtype, float32 or float64, of tensors created from Python floats."""
     numpy_dtype = np.dtype(dtype)
     if numpy_dtype.kind != "f":
         raise refused(TypeError(f"the default dtype must be a float dtype, not {numpy_dtype}"))
@@ -39,9 +39,9 @@ def set_default_dtype(dtype: Any) -> None:
 
 
 class Tensor(Methods["Tensor"]):
-    """An array of which is known how it was made; a copy of what is given.
+    """An array with a record of its computation; copies its argument.
 
-    ``stop_gradient`` True: no derivative is asked of it. ``grad`` is the sum of what ``backward`` found, None before.
+    ``stop_gradient=True``: it has no gradient. ``grad`` is the sum of the gradients computed by ``backward``, None before.
 
     >>> x = Tensor(np.array([1.0, 2.0]), stop_gradient=False)
     >>> (x * x).sum().backward()
@@ -73,10 +73,10 @@ class Tensor(Methods["Tensor"]):
     _slot: int
     _grad: Tensor | None
     _hooks: dict[int, Callable[[Tensor], Tensor | None]] | None
-    _retains: int | None  #: None: the gradient is not kept, unless this is a leaf; else it is kept as it is before the hook of this number
+    _retains: int | None  #: None: not retained, unless this is a leaf; else retained as before the hook of this number
     _version: int
-    _view: View | None  #: which elements it shows, of what, if it may share them
-    _is_gradient: bool  #: is it what ``backward`` found for a tensor?
+    _view: View | None  #: the view that it is, if it may share elements
+    _is_gradient: bool  #: whether it is a gradient computed by ``backward``
 
     def __init__(self, value: Array, stop_gradient: bool = True, name: str | None = None) -> None:
         begun(self, array_of(value), stop_gradient, name)
@@ -90,11 +90,11 @@ class Tensor(Methods["Tensor"]):
         for name, value in state.items():
             setattr(self, name, value.of(self) if name == "_view" else value)
 
-    # ---------------------------------------------------------------- what it is
+    # ---------------------------------------------------------------- attributes
 
     @property
     def name(self) -> str:
-        """A name that no other tensor has, unless one was given."""
+        """The name, unique unless it was given."""
         if self._name is None:
             self._name = f"generated_tensor_{next(NAMES)}"
         return self._name
@@ -136,7 +136,7 @@ class Tensor(Methods["Tensor"]):
 
     @property
     def grad(self) -> Tensor | None:
-        """The sum of the gradients found so far."""
+        """The sum of the gradients computed so far."""
         return self._grad
 
     @grad.setter
@@ -210,7 +210,7 @@ class Tensor(Methods["Tensor"]):
     def backward(
         self, grad_tensor: Tensor | None = None, retain_graph: bool = False, *, dump_backward_graph_path: str | None = None
     ) -> None:
-        """Add the gradient of this tensor to ``grad`` of all that it was made of; see ``symgrad.eager.backward``."""
+        """Add the gradient of this tensor to ``grad`` of every leaf that it depends on; see ``symgrad.eager.backward``."""
         SWEEPS["backward"](
             [self], None if grad_tensor is None else [grad_tensor], retain_graph, dump_backward_graph_path=dump_backward_graph_path
         )
@@ -245,7 +245,7 @@ class Tensor(Methods["Tensor"]):
 
     @boundary
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Hook:
-        """Call ``hook(gradient)`` when the gradient of this tensor is known; what it returns, if not None, flows on instead."""
+        """Call ``hook(gradient)`` when the gradient of this tensor is computed; a result other than None replaces the gradient."""
         if self.stop_gradient:
             raise refused(RuntimeError("a hook cannot be registered on a tensor with stop_gradient=True"))
         if not callable(hook):
@@ -256,10 +256,10 @@ class Tensor(Methods["Tensor"]):
         self._hooks[key] = hook
         return Hook(self, key)
 
-    # ---------------------------------------------------------------- change in place
+    # ---------------------------------------------------------------- modification in place
 
     def writable(self) -> None:
-        """Refuse to change a leaf whose derivative is asked for, while recording."""
+        """Raise if the tensor is a leaf that requires a gradient, while recording."""
         if MODE.enabled and not self.stop_gradient and self._node is None and not self._is_gradient:
             raise LeafInPlace(f"{self.name} is a leaf with stop_gradient=False and cannot be changed in place while recording")
 
@@ -291,7 +291,7 @@ class Tensor(Methods["Tensor"]):
         self._version += 1
 
     def renew(self, array: Array) -> None:
-        """Let an array be the values of a gradient; what was computed with those before keeps them."""
+        """Replace the values of a gradient by an array; earlier results keep the old values."""
         self._node = None
         if self._view is None:
             self._value = array
@@ -300,7 +300,7 @@ class Tensor(Methods["Tensor"]):
 
     @staticmethod
     def standing(value: Array, node: Recorded | None, slot: int, stopped: bool) -> Tensor:
-        """A tensor that stands for one that is gone."""
+        """Return a substitute for a tensor that was freed."""
         tensor = holding(value, stopped)
         tensor._node, tensor._slot = node, slot
         return tensor
@@ -344,7 +344,7 @@ class Hook:
         self.tensor, self.key = tensor, key
 
     def remove(self) -> bool:
-        """Take the hook away; False if it was gone."""
+        """Remove the hook; return False if it was removed before."""
         return self.tensor._hooks is not None and self.tensor._hooks.pop(self.key, None) is not None
 
 
@@ -408,7 +408,7 @@ def own(value: Any) -> Array:
 
 
 def fitted(gradient: Any, like: Array, what: str) -> Tensor:
-    """A gradient that the user made, in the dtype of what it is for, recorded; refused if it is none of a tensor like that."""
+    """Return a user's gradient in the dtype of its tensor, recorded; raise if it does not fit the tensor."""
     if not isinstance(gradient, Tensor):
         raise refused(TypeError(f"{what} is {type(gradient).__name__}; it must be a Tensor or None"))
     if gradient._value.shape != like.shape:
@@ -462,7 +462,7 @@ def plain(data: Any) -> Any:
 
 
 def holds_arrays(data: Any) -> bool:
-    """Is there an array, which knows its dtype, anywhere in it?"""
+    """Whether it holds an array, which determines the dtype."""
     if isinstance(data, list | tuple):
         return any(map(holds_arrays, data))
     return isinstance(data, np.ndarray | np.generic | Tensor)

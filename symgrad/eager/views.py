@@ -1,4 +1,4 @@
-"""Tensors that show the same elements: what is stored to one is seen by the others.
+"""Views: tensors that share elements. A store to one changes the others.
 
 The array of a tensor is never written to; a store makes another array. So the sharing of memory is modelled here: a ``Family`` is a
 tensor, its root, and what functions that give views have made of it; each member says by which functions. A store to any member
@@ -26,7 +26,7 @@ from symgrad.vocabulary.indexing import fitted_value, spelled, stored, taken_pla
 Array = np.ndarray[Any, Any]
 #: functions and their settings, one after the other
 Steps = tuple[tuple[Callable[..., Any], dict[str, Any]], ...]
-#: a family, and what makes the tensor of its root
+#: a family, and the path from its root to the tensor
 View = tuple["Family", Steps]
 
 #: the functions whose results show elements of their input; reads by slices, integers and new axes are such too
@@ -42,7 +42,7 @@ SHOWING: tuple[Any, ...] = (
 )
 for _function in SHOWING:
     _function.shows = True
-PRUNED = 16  #: so many references at least are kept before those to nothing are left out
+PRUNED = 16  #: the minimal number of references before dead ones are dropped
 
 
 class Memory:
@@ -67,7 +67,7 @@ class Memory:
         if not others:
             return
         elements = np.empty(math.prod(self.shape), source.value.dtype)
-        for family in (*others, source):  # what the source shows comes last
+        for family in (*others, source):  # the source's own view comes last
             elements[places(self.shape, family.origin)] = family.value
         for family in others:
             family.value = elements[places(self.shape, family.origin)]
@@ -76,7 +76,7 @@ class Memory:
 
 
 class Family:
-    """A root and its views. ``origin`` makes the root of the memory; ``value`` and ``node`` say what the root is, also once it is gone."""
+    """A root and its views. ``origin`` derives the root from the memory; ``value`` and ``node`` describe the root."""
 
     __slots__ = ("__weakref__", "like", "memory", "node", "origin", "references", "root", "slot", "stopped", "value")
 
@@ -112,7 +112,7 @@ class Family:
         return (self, steps)
 
     def enter(self, root: Any) -> None:
-        """Note what the root is now."""
+        """Update the root."""
         self.value, self.node, self.slot, self.stopped = root._value, root._node, root._slot, root.stop_gradient
 
     def add(self, tensor: Any) -> None:
@@ -122,12 +122,12 @@ class Family:
         self.references.append(weakref.ref(tensor))
 
     def members(self) -> Iterator[tuple[Any, Steps]]:
-        """The tensors that are alive, and what makes each of the root."""
+        """Return the living tensors, and the path from the root to each."""
         for tensor in living(self.references):
             yield tensor, tensor._view[1]
 
     def whole(self) -> Any:
-        """The root, or a tensor that stands for it."""
+        """Return the root, or a substitute."""
         root = self.root()
         return self.like(self.value, self.node, self.slot, self.stopped) if root is None else root
 
@@ -151,7 +151,7 @@ class Family:
 
 
 class Carried:
-    """What a tensor shows, while the tensor is copied: copies of several tensors show the same elements again, pickled ones their own."""
+    """The view of a tensor during a copy: copies of several tensors share elements again, pickled ones do not."""
 
     def __init__(self, view: View | None, deep: bool = False) -> None:
         self.view, self.deep = view, deep
@@ -173,12 +173,12 @@ def nobody() -> None:
 
 
 def living(references: list[Any]) -> list[Any]:
-    """What weak references still refer to."""
+    """Return the living targets of weak references."""
     return [one for reference in references if (one := reference()) is not None]
 
 
 def made_by(steps: Steps, array: Array) -> Array:
-    """What functions make of an array."""
+    """Apply functions to an array in turn."""
     for function, settings in steps:
         array = np.asarray(function(array, **settings))
     return array
@@ -201,7 +201,7 @@ def view_of(tensor: Any) -> View:
 
 
 def shown(tensor: Any, source: Any, function: Callable[..., Any], settings: dict[str, Any]) -> Any:
-    """Note that a tensor shows elements of the one it was made of, unless they had to be copied."""
+    """Record that a tensor is a view of its source, unless its elements were copied."""
     family, steps = view_of(source)
     step = ((function, settings),)
     if function in RESHAPING and (family.origin or steps):
@@ -224,7 +224,7 @@ def apart(tensor: Any, source: Any) -> Any:
 
 
 def is_alone(tensor: Any) -> bool:
-    """Does no other tensor show its elements? What was shared with tensors that are gone is not shared any more."""
+    """Whether no other living tensor shares its elements."""
     if tensor._view is None:
         return True
     family, _ = tensor._view
@@ -238,7 +238,7 @@ def is_alone(tensor: Any) -> bool:
 
 
 def store(tensor: Any, index: Any, value: Any) -> None:
-    """``tensor[index] = value``, seen by all that show what is changed."""
+    """``tensor[index] = value``, visible in all views of the modified elements."""
     value = fitted_value(tensor, index, value)
     if is_alone(tensor):
         tensor.become(stored(tensor, index, value))

@@ -1,1 +1,1 @@
-"""The explorer: a page with an editor, served to this machine alone, that shows the gradient of what is being written."""
+"""The explorer: a page with an editor, served on the loopback interface, that shows the gradient of the edited function."""

@@ -1,4 +1,4 @@
-"""A question of the editor -> its answer: the text, which function, with which arguments -> the page's content, or what is wrong where."""
+"""Answers one request of the editor: a text, a function and arguments -> the content of the page, or an error with its place."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from symgrad.report.html import Html, element
 from symgrad.report.page import content
 from symgrad.values import NotAValue, arguments_of
 
-#: what a module may give arguments as
+#: the name of a module's example arguments
 EXAMPLES = "example_arguments"
 #: longer texts are not read
 LONGEST = 200_000
-GUESS = "2.0"  #: for a parameter of which nothing is known
+GUESS = "2.0"  #: for a parameter of unknown type
 
 
 class Unanswered(Exception):
-    """Why there is no gradient: what is wrong, the line, and the way out."""
+    """The reason why there is no gradient: the cause, the line, the hint."""
 
     def __init__(self, what: str, line: int = 0, hint: str = "", kind: str = "") -> None:
         super().__init__(what)
@@ -61,7 +61,7 @@ def answer(question: dict[str, Any], run: bool) -> dict[str, Any]:
 
 
 def notice(reply: dict[str, Any]) -> Html:
-    """What is wrong, and what was passed over, as markup."""
+    """Return errors and skipped statements as markup."""
     pieces = []
     if (error := reply.get("error")) is not None:
         where = f"line {error['line']}: " if error["line"] else ""
@@ -107,7 +107,7 @@ def base_of(name: str) -> str:
 
 
 def chosen(module: Module, name: str) -> types.FunctionType:
-    """The function that was asked for, else the last one with arguments among the module's examples, else the last one."""
+    """Return the requested function, else the last one with example arguments, else the last one."""
     if not module.functions:
         raise Unanswered("there is no function yet", hint="write one: def f(x): return x * x")
     examples = module.data.get(EXAMPLES)
@@ -115,11 +115,11 @@ def chosen(module: Module, name: str) -> types.FunctionType:
     return module.functions.get(name) or module.functions[(tried or list(module.functions))[-1]]
 
 
-# ------------------------------------------------------------------ what is asked
+# ------------------------------------------------------------------ requests
 
 
 def values_for(function: types.FunctionType, module: Module, args: str, reply: dict[str, Any]) -> tuple[Any, ...]:
-    """The arguments: those that were typed, else the module's examples, else a guess, which is told."""
+    """Return the arguments: those typed, else the module's examples, else a guess, which is reported."""
     if args.strip():
         try:
             values = arguments_of(args, module.data)
@@ -135,7 +135,7 @@ def values_for(function: types.FunctionType, module: Module, args: str, reply: d
 
 
 def guessed(function: types.FunctionType, module: Module, reply: dict[str, Any]) -> tuple[Any, ...]:
-    """The examples that the module gives, else one number for each parameter without a default."""
+    """Return the module's examples, else one number for each parameter without a default."""
     examples = module.data.get(EXAMPLES)
     if isinstance(examples, dict) and isinstance(examples.get(function.__name__), tuple | list):
         return tuple(examples[function.__name__])

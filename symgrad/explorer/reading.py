@@ -1,4 +1,4 @@
-"""The text of a module -> its functions, none of which has run: they are made of the code that Python compiles, and of values.
+"""Reads the functions of a module's text without running it: they are built from compiled code and from literal values.
 
 Assignments whose right side is a value (``symgrad.values``) are read, modules of ``MODULES`` are imported, and everything else at the
 top of the text is passed over, with a remark.
@@ -35,7 +35,7 @@ class NotPython(ValueError):
 
 @dataclass(slots=True)
 class Module:
-    """What a text defines: its functions by name, its data, and remarks on what was passed over, by line."""
+    """The definitions of a text: functions by name, data, and remarks on skipped statements by line."""
 
     file: str
     functions: dict[str, types.FunctionType] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Module:
 
 
 def read_module(text: str, name: str = "edited.py") -> Module:
-    """Read a text without executing it; NotPython where it is none. ``name`` is that of the file, as it is shown.
+    """Read a text without executing it; raise NotPython if it is invalid. ``name`` is the displayed file name.
 
     >>> module = read_module("SCALE = 2.0\\ndef f(x):\\n    return SCALE * x\\nprint('never printed')\\n")
     >>> list(module.functions), module.data, module.remarks
@@ -86,7 +86,7 @@ Codes = dict[tuple[str, int], types.CodeType]
 
 
 def read_statement(statement: ast.stmt, module: Module, space: dict[str, Any], codes: Codes) -> None:
-    """Take what a statement at the top of the text defines; NotAValue says why nothing is taken."""
+    """Read the definitions of a top-level statement; raise NotAValue with the reason if it is skipped."""
     match statement:
         case ast.Import() | ast.ImportFrom():
             space.update(imported(statement))
@@ -107,7 +107,7 @@ def first_line(node: ast.AST) -> str:
 
 
 def imported(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Any]]:
-    """The names that an import binds, where it imports what is trusted; NotAValue otherwise."""
+    """Return the names that a trusted import binds; raise NotAValue otherwise."""
     if not is_trusted(statement):
         raise NotAValue(
             f"{ast.unparse(statement)} is not executed; modules that are imported: {', '.join(sorted(MODULES - {'__future__'}))}"
@@ -132,7 +132,7 @@ def is_trusted(statement: ast.Import | ast.ImportFrom) -> bool:
 
 
 def function_of(node: ast.FunctionDef, module: Module, space: dict[str, Any], codes: Codes) -> types.FunctionType:
-    """A function that a ``def`` would give, from its code and the values of its defaults; NotAValue where that is not enough."""
+    """Build the function of a ``def`` from its code and the values of its defaults; raise NotAValue if that is not sufficient."""
     if node.decorator_list:
         raise NotAValue(f"{node.name} has a decorator, which is not executed")
     for one in ast.walk(node):

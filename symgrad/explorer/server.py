@@ -1,4 +1,4 @@
-"""Serves the explorer on 127.0.0.1: one page and one address for questions, both under a random token.
+"""Serves the explorer on 127.0.0.1: one page and one address for requests, both under a random token.
 
 What another page of the browser could send is refused: a foreign ``Host`` (a name that was pointed at this machine, called DNS
 rebinding), a foreign ``Origin``, a body that is no JSON, and every address without the token.
@@ -56,7 +56,7 @@ class Worker:
 
     @staticmethod
     def listen(process: subprocess.Popen[str], replies: queue.Queue[str]) -> None:
-        """Hand on what a process writes; an empty text where it has ended."""
+        """Forward the output of a process; an empty text marks its end."""
         assert process.stdout is not None
         with process.stdout:
             for line in process.stdout:
@@ -97,7 +97,7 @@ class Worker:
 
 
 def unanswered(what: str) -> dict[str, Any]:
-    """An answer that says why there is none."""
+    """Return an answer with the reason of a failure."""
     problem = element("p", what, class_="problem")
     return {"functions": [], "function": "", "args": "", "remarks": [], "notice": problem,
             "error": {"what": what, "line": 0, "hint": "", "kind": ""}}  # fmt: skip
@@ -138,7 +138,7 @@ def document(text: str, name: str, args: str, wrt: str, run: bool) -> tuple[str,
 
 
 def questions(args: str, wrt: str) -> Html:
-    """The fields above the text: which function, with which arguments, with respect to what."""
+    """Return the fields above the text: function, arguments, ``wrt``."""
     plain = {"autocomplete": "off", "spellcheck": "false"}
     return element(
         "form",
@@ -167,7 +167,7 @@ def editor(text: str, name: str) -> Html:
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """The page of one file, for whoever knows the address."""
+    """The server of one file's page, for clients that know the address."""
 
     daemon_threads = True
 
@@ -235,7 +235,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.answer(self.rfile.read(int(length)))
 
     def answer(self, body: bytes) -> None:
-        """Ask the process, and send what it says."""
+        """Send a request to the process, and return its answer."""
         try:
             question = json.loads(body)
         except ValueError:

@@ -1,4 +1,4 @@
-"""Questions as lines of JSON on the input -> answers as lines of JSON on the output: the process in which texts are read or executed.
+"""The process in which edited texts are read or executed: requests as lines of JSON on its input, answers on its output.
 
 Whoever serves the page starts it, and ends it where an answer takes too long. Without ``--run`` it also refuses what no reading needs:
 to start processes, to reach the network, to write files.
@@ -14,14 +14,14 @@ from typing import Any
 
 from symgrad.explorer.answers import answer
 
-#: what Python tells audit hooks before it happens, and what is never needed for reading
+#: audit events that reading never needs
 REFUSED = ("os.", "subprocess.", "socket.", "shutil.", "ctypes.", "webbrowser.", "urllib.", "http.", "ftplib.", "smtplib.", "pty.")
 ALLOWED = ("os.listdir", "os.scandir", "os.putenv", "os.unsetenv", "ctypes.dlopen", "ctypes.dlsym", "ctypes.addressof", "ctypes.cdata")
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
 
 
 def forbid() -> None:
-    """Have Python refuse, from here on, what reading a text never needs; a second lock behind the reading itself."""
+    """Install an audit hook that raises for operations that reading a text never needs: a second line of defence."""
 
     def hook(event: str, args: tuple[Any, ...]) -> None:
         if event == "open" and len(args) > 2 and isinstance(args[2], int) and args[2] & WRITING:
@@ -33,7 +33,7 @@ def forbid() -> None:
 
 
 def main() -> int:
-    """Answer until the input ends. What the user's code prints goes to the standard error, so that it is no answer."""
+    """Answer requests until the input ends. Output of the user's code goes to the standard error."""
     run = "--run" in sys.argv[1:]
     warnings.simplefilter("ignore")
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")

@@ -68,12 +68,12 @@ def maxout(x: Tensor, groups: int, axis: int = 1) -> Tensor:
 
 
 def uniform_noise(x: Tensor, low: float = 0.0, high: float = 1.0) -> Tensor:
-    """Numbers between two bounds, drawn anew each time, in the shape and dtype of ``x``."""
+    """Draw numbers between two bounds, in the shape and dtype of ``x``."""
     return uniform(np.shape(x), low, high).astype(x.dtype)
 
 
 def gumbel_noise(x: Tensor) -> Tensor:
-    """Numbers of Gumbel's distribution, drawn anew each time, in the shape and dtype of ``x``.
+    """Draw numbers from the Gumbel distribution, in the shape and dtype of ``x``.
 
     They are drawn in float64, where nothing rounds to 0 or 1, so that they are finite in every dtype.
     """

@@ -1,4 +1,4 @@
-"""More functions of single elements, as NumPy functions of arrays and plain settings."""
+"""More elementwise functions, as NumPy functions of arrays and plain settings."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ def trunc(x: Tensor) -> Tensor:
 
 
 def frac(x: Tensor) -> Tensor:
-    """What ``trunc`` leaves over; its derivative is 1."""
+    """The fractional part, ``x - trunc(x)``; its derivative is 1."""
     return x - np.trunc(x)
 
 
 def lerp(x: Tensor, y: Tensor, weight: Tensor) -> Tensor:
-    """From ``x`` to ``y``, as far as the weight says."""
+    """Linear interpolation, ``x + weight * (y - x)``."""
     return x + weight * (y - x)
 
 
@@ -93,7 +93,7 @@ def stanh(x: Tensor, scale_a: float = 0.67, scale_b: float = 1.7159) -> Tensor:
 
 
 def nan_to_num(x: Tensor, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Tensor:
-    """``x`` with numbers in place of what is none; by default the largest of the dtype for infinities."""
+    """``x`` with NaN and infinities replaced, infinities by default by the largest numbers of the dtype."""
     return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
@@ -108,17 +108,17 @@ def deg2rad(x: Tensor) -> Tensor:
 
 
 def isnan(x: Tensor) -> Tensor:
-    """What is no number."""
+    """Whether each element is NaN."""
     return np.isnan(x)
 
 
 def isinf(x: Tensor) -> Tensor:
-    """What is infinite."""
+    """Whether each element is infinite."""
     return np.isinf(x)
 
 
 def isfinite(x: Tensor) -> Tensor:
-    """What is a number, and not infinite."""
+    """Whether each element is finite."""
     return np.isfinite(x)
 
 

@@ -105,7 +105,7 @@ def gaussian_nll_loss(input: Tensor, label: Tensor, variance: Tensor, full: bool
 
 def sigmoid_focal_loss(logit: Tensor, label: Tensor, normalizer: Tensor = None, alpha: float = 0.25, gamma: float = 2.0,
                        reduction: str = "sum") -> Tensor:  # fmt: skip
-    """The binary cross entropy, less of it for what is easy (Lin et al. 2017)."""
+    """The focal loss: binary cross entropy that weights easy examples less (Lin et al. 2017)."""
     share = sigmoid(logit)
     entropy = np.logaddexp(logit, np.zeros_like(logit)) - label * logit
     hit = share * label + (1 - share) * (1 - label)
@@ -146,7 +146,7 @@ def weighted_entropy(input: Tensor, label: Tensor, weight: Tensor, reduction: st
 
 def weighted_binary_entropy(logit: Tensor, label: Tensor, weight: Tensor = None, pos_weight: Tensor = None,
                             reduction: str = "mean") -> Tensor:  # fmt: skip
-    """The binary cross entropy of ``sigmoid(logit)`` with weights for elements, and for what is labelled 1."""
+    """The binary cross entropy of ``sigmoid(logit)`` with weights for elements, and for elements with label 1."""
     if pos_weight is None:
         losses = np.logaddexp(logit, np.zeros_like(logit)) - label * logit
     else:

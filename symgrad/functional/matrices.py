@@ -1,4 +1,4 @@
-"""Products and factors of matrices, as NumPy functions of arrays and plain settings."""
+"""Matrix products and factorisations, as NumPy functions of arrays and plain settings."""
 
 from __future__ import annotations
 
@@ -102,12 +102,12 @@ def slogdet(x: Tensor) -> Tensor:
 
 
 def solve(x: Tensor, y: Tensor) -> Tensor:
-    """What ``x`` times it is ``y``."""
+    """The solution ``s`` of ``x @ s = y``."""
     return np.linalg.solve(x, y)
 
 
 def triangular_solve(x: Tensor, y: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False) -> Tensor:
-    """What a triangle of ``x``, or its transpose, times it is ``y``; ``unitriangular``: with ones on the diagonal."""
+    """The solution of a triangular system with a triangle of ``x`` or its transpose; ``unitriangular``: with ones on the diagonal."""
     triangle = np.triu(x) if upper else np.tril(x)
     if unitriangular:
         triangle = (np.triu(x, 1) if upper else np.tril(x, -1)) + np.eye(np.shape(x)[-1], dtype=x.dtype)
@@ -115,7 +115,7 @@ def triangular_solve(x: Tensor, y: Tensor, upper: bool = True, transpose: bool =
 
 
 def symmetric(x: Tensor, upper: bool = False) -> Tensor:
-    """A matrix as one triangle says it; both have half of the derivative of what is not on the diagonal."""
+    """The symmetric matrix given by one triangle; the derivative of each off-diagonal element is shared by both triangles."""
     mean = 0.5 * (x + np.conj(np.swapaxes(x, -1, -2)))
     half = np.triu(x, 1) if upper else np.tril(x, -1)
     said = half + np.conj(np.swapaxes(half, -1, -2)) + (np.triu(np.tril(x)))
@@ -147,7 +147,7 @@ def eigh(x: Tensor, upper: bool = False) -> Tensor:
 
 
 def eigvalsh(x: Tensor, upper: bool = False) -> Tensor:
-    """The eigenvalues of a symmetric matrix, of which one triangle is read; their derivative is symmetric."""
+    """The eigenvalues of a symmetric matrix, read from one triangle; their derivative is symmetric."""
     return np.linalg.eigvalsh(symmetric(x, upper))
 
 

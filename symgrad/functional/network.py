@@ -207,7 +207,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor = None) -> Tensor:
 
 
 def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
-    """Rows of the weight by their numbers; the row ``padding_idx`` reads as zeros and gets no derivative."""
+    """Rows of the weight by index; the row ``padding_idx`` reads as zeros and has no derivative."""
     if np.any(x < 0):
         raise ValueError("an embedding has no row of a negative number")
     rows = weight[x]

@@ -48,13 +48,13 @@ def layer_norm(x: Tensor, weight: Tensor = None, bias: Tensor = None, axes: int 
 
 
 def batch_norm(x: Tensor, mean: Tensor, variance: Tensor, weight: Tensor, bias: Tensor, epsilon: float = 1e-5) -> Tensor:
-    """Centred and scaled over all axes but the second, by the statistics given (Ioffe and Szegedy 2015)."""
+    """Batch normalisation by given statistics, over all axes but the second (Ioffe and Szegedy 2015)."""
     over = other_axes(x)
     return by_channel((x - np.expand_dims(mean, over)) / np.sqrt(np.expand_dims(variance, over) + epsilon), weight, bias)
 
 
 def batch_norm_train(x: Tensor, weight: Tensor, bias: Tensor, epsilon: float = 1e-5) -> Tensor:
-    """Centred and scaled by the statistics of the batch; gives them too: result, mean, variance."""
+    """Batch normalisation by the statistics of the batch; returns result, mean and variance."""
     over = other_axes(x)
     mean = np.mean(x, axis=over)
     apart = x - np.expand_dims(mean, over)

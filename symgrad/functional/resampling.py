@@ -1,4 +1,4 @@
-"""Images of other sizes: transposed convolutions, windows as columns, adaptive pools, interpolation, pixels as channels."""
+"""Resampling of images: transposed convolutions, unfolding, adaptive pools, interpolation, pixel shuffling."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from symgrad.functional.windows import bordered, conv2d, seen
 
 
 def framed(x: Tensor, widths: Any, mode: Any) -> Tensor:
-    """With borders made of what is inside: ``reflect``, ``edge`` or ``wrap``."""
+    """Padding by ``reflect``, ``edge`` or ``wrap``."""
     return np.pad(x, widths, mode=mode)
 
 
@@ -56,7 +56,7 @@ def unfold(x: Tensor, size: Any, stride: Any, padding: Any, dilation: Any) -> Te
 
 
 def fold(x: Tensor, extents: Any, size: Any, stride: Any, padding: Any, dilation: Any) -> Tensor:
-    """Images of these extents that are the sums of windows given as columns."""
+    """Images of the given extents, as sums of windows given as columns."""
     high, wide = extents[0] + padding[0] + padding[1], extents[1] + padding[2] + padding[3]
     rows = (high - dilation[0] * (size[0] - 1) - 1) // stride[0] + 1
     columns = (wide - dilation[1] * (size[1] - 1) - 1) // stride[1] + 1
@@ -82,12 +82,12 @@ def adaptive_pool2d(x: Tensor, rows: Any, columns: Any, largest: bool = False) -
 
 
 def adaptive_pool1d(x: Tensor, columns: Any, largest: bool = False) -> Tensor:
-    """The mean, or the largest element, between pairs of places of signals."""
+    """The mean or maximum of signals between pairs of indices."""
     return np.squeeze(adaptive_pool2d(np.expand_dims(x, 2), ((0, 1),), columns, largest), 2)
 
 
 def resampled(x: Tensor, places: Tensor, shares: Tensor, axis: int) -> Tensor:
-    """Along an axis sums of elements at places times shares: a row of each for every term."""
+    """Weighted sums of elements along an axis: indices and weights have one row for each term."""
     rows = np.moveaxis(x, axis, -1)
     total = rows[..., places[0]] * shares[0].astype(x.dtype)
     for k in range(1, np.shape(places)[0]):

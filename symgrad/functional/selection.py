@@ -1,4 +1,4 @@
-"""Elements in order, and elements by their places, as NumPy functions of arrays and plain settings.
+"""Sorting, and selection of elements by index, as NumPy functions of arrays and plain settings.
 
 What is not chosen has no derivative; what is chosen several times gets the sum.
 """
@@ -21,7 +21,7 @@ def sort(x: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
 
 
 def argsort(x: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
-    """The places of the elements in order."""
+    """The indices that sort the elements."""
     order = np.argsort(x, axis=axis)
     return np.flip(order, axis) if descending else order
 
@@ -32,13 +32,13 @@ def between(x: Tensor, axis: int, start: int, stop: int) -> Tensor:
 
 
 def topk(x: Tensor, k: int, axis: int = -1, largest: bool = True) -> Tensor:
-    """The ``k`` largest or smallest elements, and their places."""
+    """The ``k`` largest or smallest elements, and their indices."""
     place = between(argsort(x, axis, largest), axis, 0, k)
     return np.take_along_axis(x, place, axis), place
 
 
 def kthvalue(x: Tensor, k: int, axis: int = -1, keepdim: bool = False) -> Tensor:
-    """The element that comes as number ``k`` in order, counted from 1, and its place."""
+    """The ``k``-th smallest element, counted from 1, and its index."""
     place = between(np.argsort(x, axis=axis), axis, k - 1, k)
     element = np.take_along_axis(x, place, axis)
     if keepdim:
@@ -57,13 +57,13 @@ def masked_fill(x: Tensor, mask: Tensor, value: Tensor) -> Tensor:
 
 
 def places_along(index: Tensor, axis: int) -> Tensor:
-    """What stands at ``index`` along an axis, as numbers for every axis."""
+    """The indices for every axis of the elements at ``index`` along one axis."""
     rank, shape = np.ndim(index), np.shape(index)
     return tuple([index if k == axis % rank else along(shape[k], k, rank) for k in range(rank)])
 
 
 def put_along_axis(x: Tensor, indices: Tensor, values: Tensor, axis: int, reduce: str = "assign") -> Tensor:
-    """``x`` with values at places along an axis: put there, or added to what is there."""
+    """``x`` with values assigned or added at indices along an axis."""
     result = np.copy(x)
     if reduce == "add":
         np.add.at(result, places_along(indices, axis), values)
@@ -83,7 +83,7 @@ def gather_nd(x: Tensor, index: Tensor, depth: int = 1) -> Tensor:
 
 
 def scatter(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True) -> Tensor:
-    """``x`` with rows put at their numbers, or there summed in place of what was there."""
+    """``x`` with rows assigned at indices, or replaced by sums of rows."""
     result = np.copy(x)
     result[index] = updates if overwrite else np.zeros_like(updates)
     if not overwrite:
@@ -120,7 +120,7 @@ def index_fill(x: Tensor, index: Tensor, value: Tensor, axis: int = 0) -> Tensor
 
 
 def index_put(x: Tensor, value: Tensor, *indices: Tensor, accumulate: bool = False) -> Tensor:
-    """``x`` with values at places, or added there."""
+    """``x`` with values assigned or added at indices."""
     result = np.copy(x)
     if accumulate:
         np.add.at(result, indices, value)
@@ -130,14 +130,14 @@ def index_put(x: Tensor, value: Tensor, *indices: Tensor, accumulate: bool = Fal
 
 
 def put(x: Tensor, value: Tensor, place: Tensor) -> Tensor:
-    """``x`` with a value at places, which are counted in the array as one row."""
+    """``x`` with a value at indices of the flattened array."""
     result = np.copy(np.reshape(x, -1))
     result[place] = value
     return np.reshape(result, np.shape(x))
 
 
 def index_sample(x: Tensor, index: Tensor) -> Tensor:
-    """From each row the elements at its own places."""
+    """From each row the elements at its own indices."""
     return np.take_along_axis(x, index, 1)
 
 
@@ -157,7 +157,7 @@ def take(x: Tensor, index: Tensor) -> Tensor:
 
 
 def searchsorted(sorted_sequence: Tensor, values: Tensor, right: bool = False) -> Tensor:
-    """Where values would stand in a row in order; no derivative."""
+    """The insertion indices of values in a sorted vector; without a derivative."""
     return np.searchsorted(sorted_sequence, values, "right" if right else "left")
 
 

@@ -42,18 +42,18 @@ def along(count: Tensor, axis: int, rank: int) -> Tensor:
 
 
 def last_place(x: Tensor, reached: Tensor, axis: int) -> Tensor:
-    """The place, so far, at which what was reached stood last."""
+    """The running index of the last occurrence of the extreme."""
     return np.maximum.accumulate(np.where((x == reached) | (x != x), along(np.shape(x)[axis], axis, np.ndim(x)), 0), axis=axis)
 
 
 def cummax(x: Tensor, axis: int = -1) -> Tensor:
-    """The largest of the first elements, and its place."""
+    """The running maximum, and its index."""
     place = last_place(x, np.maximum.accumulate(x, axis=axis), axis)
     return np.take_along_axis(x, place, axis), place
 
 
 def cummin(x: Tensor, axis: int = -1) -> Tensor:
-    """The smallest of the first elements, and its place."""
+    """The running minimum, and its index."""
     place = last_place(x, np.minimum.accumulate(x, axis=axis), axis)
     return np.take_along_axis(x, place, axis), place
 
@@ -86,12 +86,12 @@ def count_nonzero(x: Tensor, axis: Any = None, keepdim: bool = False) -> Tensor:
 
 
 def nansum(x: Tensor, axis: Any = None, keepdim: bool = False) -> Tensor:
-    """The sum of what is a number."""
+    """The sum of the elements that are not NaN."""
     return np.sum(np.where(np.isnan(x), np.zeros_like(x), x), axis=axis, keepdims=keepdim)
 
 
 def nanmean(x: Tensor, axis: Any = None, keepdim: bool = False) -> Tensor:
-    """The mean of what is a number."""
+    """The mean of the elements that are not NaN."""
     number = np.sum(np.where(np.isnan(x), np.zeros_like(x), np.ones_like(x)), axis=axis, keepdims=keepdim)
     return nansum(x, axis, keepdim) / number
 

@@ -1,4 +1,4 @@
-"""Arithmetic, reductions and the handling of shapes, as NumPy functions of arrays and plain settings.
+"""Arithmetic, reductions and changes of shape, as NumPy functions of arrays and plain settings.
 
 Each is read by the frontend, so it is simple Python: tests are of settings and ranks, which are known
 while compiling. ``float`` results keep the precision of what goes in.
@@ -142,7 +142,7 @@ def abs(x: Tensor) -> Tensor:
     return np.abs(x)
 
 
-# where a function is flat its derivative is 0, and not missing: so what is no number is given as it is
+# a constant function has the derivative 0, not None; NaN is returned unchanged
 
 
 def sign(x: Tensor) -> Tensor:
@@ -259,17 +259,17 @@ def logical_not(x: Tensor) -> Tensor:
 
 
 def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    """``x`` where the condition holds, else ``y``; what is not chosen gets no derivative, whatever its value."""
+    """``x`` where the condition is true, else ``y``; elements that are not selected have no derivative, whatever their value."""
     return np.where(condition, x, y)
 
 
 def argmax(x: Tensor, axis: int | None = None, keepdim: bool = False) -> Tensor:
-    """The place of the largest element."""
+    """The index of the largest element."""
     return np.argmax(x, axis=axis, keepdims=keepdim)
 
 
 def argmin(x: Tensor, axis: int | None = None, keepdim: bool = False) -> Tensor:
-    """The place of the smallest element."""
+    """The index of the smallest element."""
     return np.argmin(x, axis=axis, keepdims=keepdim)
 
 
@@ -347,7 +347,7 @@ def outer(x: Tensor, y: Tensor) -> Tensor:
 
 
 def einsum(*operands: Tensor, equation: str) -> Tensor:
-    """The sum of products that the equation says."""
+    """The sum of products given by the equation."""
     return np.einsum(equation, *operands)
 
 
@@ -355,7 +355,7 @@ def einsum(*operands: Tensor, equation: str) -> Tensor:
 
 
 def reshape(x: Tensor, shape: Any) -> Tensor:
-    """The same elements in another shape; one extent may be -1, and 0 keeps the extent at its place."""
+    """The same elements in another shape; one extent may be -1, and 0 keeps the extent of that axis."""
     old = np.shape(x)
     return np.reshape(x, tuple([old[k] if extent == 0 else extent for k, extent in enumerate(shape)]))
 
@@ -390,7 +390,7 @@ def part(x: Tensor, start: int = 0, stop: int = 1, axis: int = 0) -> Tensor:
 
 
 def plane(x: Tensor, place: int = 0, axis: int = 0) -> Tensor:
-    """What stands at one place of an axis, without it."""
+    """The elements at one index of an axis, without the axis."""
     return np.moveaxis(x, axis, 0)[place]
 
 
@@ -429,7 +429,7 @@ def roll(x: Tensor, shifts: int, axis: int | None = None) -> Tensor:
 
 
 def gather(x: Tensor, index: Tensor, axis: int = 0) -> Tensor:
-    """Rows by their numbers; numbers that occur several times get the sum of their derivatives."""
+    """Rows by index; the derivatives of repeated indices are summed."""
     if axis == 0:
         return x[index]
     return np.take(x, index, axis=axis)

@@ -1,4 +1,4 @@
-"""Steps of optimisers, as NumPy functions: new values of a parameter and of what is remembered with it."""
+"""Steps of optimisers, as NumPy functions: new values of a parameter and of its state."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def rmsprop(parameter: Tensor, gradient: Tensor, rate: Tensor, square: Tensor, v
 
 def rmsprop_centered(parameter: Tensor, gradient: Tensor, rate: Tensor, square: Tensor, velocity: Tensor, mean: Tensor, rho: float = 0.95,
                      epsilon: float = 1e-6, mu: float = 0.0) -> Tensor:  # fmt: skip
-    """RMSProp by the variance in place of the mean square: parameter, mean square, velocity, mean."""
+    """RMSProp with the variance instead of the mean square: parameter, mean square, velocity, mean."""
     square = rho * square + (1 - rho) * gradient * gradient
     mean = rho * mean + (1 - rho) * gradient
     velocity = mu * velocity + rate * gradient / np.sqrt(square - mean * mean + epsilon)
@@ -80,7 +80,7 @@ def lbfgs(gradient: Tensor, steps: Sequence[Tensor], changes: Sequence[Tensor]) 
     return direction
 
 
-#: what is remembered for a parameter, by the name of the function: the name, the first value, and whether it is one number
+#: the state of a parameter, by function: names, initial values, and whether each is one number
 MEMORY: dict[str, tuple[tuple[str, float, bool], ...]] = {
     "sgd": (),
     "momentum": (("velocity", 0.0, False),),
@@ -91,7 +91,7 @@ MEMORY: dict[str, tuple[tuple[str, float, bool], ...]] = {
 }
 MEMORY["adamw"] = MEMORY["adam"]
 
-# ------------------------------------------------------------------ what is done to gradients first
+# ------------------------------------------------------------------ preparation of gradients
 
 
 def with_l2(gradient: Tensor, parameter: Tensor, coefficient: float = 0.0) -> Tensor:

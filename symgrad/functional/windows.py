@@ -1,4 +1,4 @@
-"""Convolutions, pools and borders, as NumPy functions of arrays and plain settings.
+"""Convolutions, pools and padding, as NumPy functions of arrays and plain settings.
 
 Images are (N, C, H, W), kernels (out, in / groups, height, width); signals (N, C, L). A window's elements are
 taken as slices of the whole image, one for each place in the window, so that derivatives are added slice by slice.
@@ -26,7 +26,7 @@ def bordered(x: Tensor, padding: Any, value: float) -> Tensor:
 
 
 def seen(x: Tensor, size: Any, stride: Any, dilation: Any) -> Tensor:
-    """(N, C, height * width, rows, columns): what each place of the window sees."""
+    """(N, C, height * width, rows, columns): the elements at each position of the window."""
     rows = (np.shape(x)[2] - dilation[0] * (size[0] - 1) - 1) // stride[0] + 1
     columns = (np.shape(x)[3] - dilation[1] * (size[1] - 1) - 1) // stride[1] + 1
     below, right = (rows - 1) * stride[0] + 1, (columns - 1) * stride[1] + 1
@@ -81,7 +81,7 @@ def max_pool2d(x: Tensor, size: Any, stride: Any, padding: Any = (0, 0, 0, 0)) -
 
 
 def avg_pool2d(x: Tensor, size: Any, stride: Any, padding: Any = (0, 0, 0, 0), exclusive: bool = True) -> Tensor:
-    """The mean of each window; ``exclusive``: without what was padded."""
+    """The mean of each window; ``exclusive``: without padding."""
     total = np.sum(seen(bordered(x, padding, 0.0), size, stride, (1, 1)), axis=2)
     if padding == (0, 0, 0, 0) or not exclusive:
         return total / (size[0] * size[1])

@@ -1,1 +1,1 @@
-"""What other libraries take of a function -> calls of them, with derivatives by symgrad."""
+"""Adapters for other libraries, with derivatives by symgrad."""

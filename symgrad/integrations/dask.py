@@ -1,8 +1,7 @@
-"""A function and shards of data -> its sum over all shards, with derivatives, computed by the workers of ``dask.distributed``.
+"""Sums of a function over shards of data, with derivatives, computed by the workers of ``dask.distributed``.
 
-Everything is a task whose recipe the scheduler keeps: the function, the parameters of an iteration, each shard, the terms, their sums. What
-is lost with a worker is computed again from its recipe, and each shard is a term of the sum once, whatever happens. ``docs/clusters.md``
-shows how it is used.
+The function, the parameters of an iteration, the shards, the terms and their partial sums are tasks, whose recipes the scheduler keeps. A
+result that is lost with a worker is recomputed from its recipe, so each shard contributes exactly once. ``docs/clusters.md`` has examples.
 """
 
 from __future__ import annotations
@@ -38,38 +37,40 @@ except ImportError:
 
 __all__ = ["ShardedSum"]
 
-#: how many terms one task adds; by that alone, and not by who is ready first, the order of the sum is fixed
+#: the number of terms that one task adds; it fixes the order of addition
 TOGETHER = 8
-#: seconds between two looks at whether the cluster is still at work
+#: seconds between two checks of the cluster's activity
 TICK = 0.5
-#: how often a sum is begun again whose tasks the cluster has dropped
+#: the number of restarts of a sum whose tasks the cluster dropped
 ATTEMPTS = 3
-#: dask warns of what is sent in a task from this size on; here it is sent once, and that is the purpose
+#: dask warns of tasks above this size; here the data are sent once, on purpose
 SIZE_WARNING = "distributed.admin.large-graph-warning-threshold"
-#: held while that warning is off, so that two threads do not restore each other's setting
+#: held while the warning is off, so that two threads do not restore each other's setting
 QUIET = threading.Lock()
 
 
 class Dropped(Exception):
-    """The cluster has dropped a task: its client or scheduler was restarted."""
+    """The cluster dropped a task, because its client or scheduler was restarted."""
 
 
 class ShardedSum(Objective):
-    """The sum of ``function(params, *shard)`` over shards, and its derivatives by ``params``, computed by the workers of a cluster.
+    """The sum of ``function(params, *shard)`` over shards of data, and its derivatives with respect to ``params``, computed on a cluster.
 
-    ``shards`` is a list. A shard is the tuple of the arguments that follow ``params``, or the one such argument, or a ``Future`` of
-    ``client`` that gives one of these. With ``load`` it is what ``load`` is called with, once, on a worker: ``load(*shard)`` returns
-    the tuple of arguments, or the one argument, which stays on that worker. ``load`` must give the same data each time: when a worker
-    is lost, its shards are loaded again by others.
+    - ``shards`` is a list. A shard is the tuple of the arguments that follow ``params``, or the single such argument, or a ``Future`` of
+      ``client`` with one of these as its result.
+    - ``load``, if given, is called as ``load(*shard)`` once, on a worker. It returns the arguments, which remain on that worker. It must
+      return the same data each time: other workers load the shards of a lost worker again.
+    - ``client`` is a ``distributed.Client``, by default the current one.
+    - ``penalty(params)`` is added once.
+    - ``jit`` compiles the derivatives on the workers, as for ``symgrad.grad``.
+    - ``progress(done, shards)`` is called after each completed shard.
+    - ``retries`` is the number of further attempts at a shard that raises.
+    - ``timeout``: the sum fails if no worker is active for this many seconds.
 
-    ``client`` is a ``distributed.Client``; without it, the current one is used. ``penalty(params)`` is added once. ``jit`` compiles the
-    derivatives on the workers, as for ``symgrad.grad``. ``progress(done, shards)`` is called whenever a shard is complete. A shard that
-    raises is tried ``retries`` times more. A sum that no worker takes up within ``timeout`` seconds fails.
+    The order of addition depends only on the number of shards, so the result is bitwise the same for any number of workers.
+    ``params`` is a tree as described for ``symgrad.ravel``; it is sent once for each sum. The function is sent once.
 
-    The terms are added in an order that depends on the number of shards only, so the result has the same bits however many workers there
-    are and whichever is ready first. ``params`` is a tree as ``symgrad.ravel`` describes; it is sent once for each sum, the function once.
-
-    Raises BadArgument for no shards and for a client that is none, and what ``symgrad.value_and_grad`` raises for the function.
+    Raises BadArgument for an empty list of shards and for an invalid client, and the errors of ``symgrad.value_and_grad``.
 
     >>> import symgrad, distributed
     >>> misfit = symgrad.from_source("def misfit(p, x, y): return np.sum((p['slope'] * x - y) ** 2)", globals={"np": np})
@@ -81,7 +82,7 @@ class ShardedSum(Objective):
     (21.0, {'slope': -42.0})
     """
 
-    #: why nothing is derived of it, and what can be done
+    #: why the object has no derivative, and the way out
     __symgrad_refuses__ = (
         "a ShardedSum is computed by other processes, and is no function that can be read",
         "call its value_and_grad or hvp, or pass it itself to minimize; what is added to it goes in penalty=",
@@ -91,7 +92,7 @@ class ShardedSum(Objective):
     def __init__(self, function: Callable[..., Any], shards: Iterable[Any], *, client: Any = None, load: Callable[..., Any] | None = None,
                  penalty: Callable[[Any], Any] | None = None, jit: Jit = False, progress: Callable[[int, int], Any] | None = None,
                  retries: int = 0, timeout: float = 60.0) -> None:  # fmt: skip
-        derivative: Any = value_and_grad(function, jit=jit)  # refuses what is no function
+        derivative: Any = value_and_grad(function, jit=jit)  # raises for anything but a function
         self._plain = getattr(derivative, "_derived", derivative)._function
         self.function, self.shards, self.jit = function, shards_of(shards), jit
         self.load, self.progress = callable_or_none("load", load), callable_or_none("progress", progress)
@@ -101,18 +102,18 @@ class ShardedSum(Objective):
         self.client = client_of(client)
         self._lock = threading.Lock()
         self._data: list[Any] = []  #: the shards on the cluster
-        self._functions: dict[str, Any] = {}  #: what is derived of the function, by what for, on the cluster
+        self._functions: dict[str, Any] = {}  #: derivatives of the function on the cluster, by purpose
 
     @boundary
     def value(self, params: Any) -> Any:
-        """The sum. Raises what the function raises, with a note that names the shard; ClusterFailed where the cluster cannot compute it."""
+        """Return the sum. Raises the function's exceptions, with a note that names the shard, and ClusterFailed."""
         start(params)
         (value,) = self._sum("value", params)
         return value if self.penalty is None else value + self.penalty.value(params)
 
     @boundary
     def value_and_grad(self, params: Any) -> tuple[Any, Any]:
-        """The sum and its gradient, a tree of the form of ``params``. Raises as ``value`` does."""
+        """Return the sum and its gradient, a tree of the form of ``params``. Raises the errors of ``value``."""
         form = start(params)
         value, gradient = self._sum("value_and_grad", params)
         if self.penalty is not None:
@@ -122,7 +123,7 @@ class ShardedSum(Objective):
 
     @boundary
     def hvp(self, params: Any, v: Any) -> Any:
-        """The product of the Hessian with ``v``, both trees of the form of ``params``. Raises as ``value`` does."""
+        """Return the product of the Hessian with ``v``, both trees of the form of ``params``. Raises the errors of ``value``."""
         form = start(params)
         direction = form.tangent(form.vector(v))
         (tangent,) = self._sum("hvp", params, direction)
@@ -132,7 +133,7 @@ class ShardedSum(Objective):
 
     @boundary
     def hessian(self, params: Any) -> np.ndarray:
-        """The Hessian as a matrix, in the order of ``symgrad.ravel(params)``. Raises as ``value`` does."""
+        """Return the Hessian as a matrix, in the order of ``symgrad.ravel(params)``. Raises the errors of ``value``."""
         start(params)
         (matrix,) = self._sum("hessian", params)
         whole: np.ndarray = matrix if self.penalty is None else matrix + self.penalty.hessian(params)
@@ -141,7 +142,7 @@ class ShardedSum(Objective):
     # -------------------------------------------------------------- one sum
 
     def _sum(self, kind: str, params: Any, direction: Any = None) -> Term:
-        """The sum of the terms of all shards. What the cluster has dropped is sent again."""
+        """Compute the sum of the terms of all shards; dropped tasks are sent again."""
         at = packed((params, direction), "params")
         for _ in range(ATTEMPTS):
             try:
@@ -169,7 +170,7 @@ class ShardedSum(Objective):
                 future.release()
 
     def _at_workers(self, kind: str) -> tuple[Any, list[Any]]:
-        """What is derived of the function, and the shards, sent when they are first needed."""
+        """Return the derivative and the shards on the cluster; both are sent on first use."""
         with self._lock:
             if kind not in self._functions:
                 derive, _ = TERMS[kind]
@@ -201,7 +202,7 @@ class ShardedSum(Objective):
     # -------------------------------------------------------------- waiting
 
     def _result(self, whole: Any, terms: list[Any]) -> Term:
-        """Wait for the sum, and tell of each shard that is complete."""
+        """Wait for the sum, and report each completed shard."""
         complete: queue.SimpleQueue[int | None] = queue.SimpleQueue()
         whole.add_done_callback(lambda _: complete.put(None))
         for k, future in enumerate(terms):
@@ -224,7 +225,7 @@ class ShardedSum(Objective):
         return result
 
     def _gathered(self, whole: Any, terms: list[Any], done: int) -> Any:
-        """The result of a task that is done; if it was lost meanwhile, it is computed again."""
+        """Return the result of a finished task; if it has been lost, wait for its recomputation."""
         try:
             return whole.result(timeout=self.timeout)
         except (Exception, distributed.CancelledError) as error:
@@ -243,7 +244,7 @@ class ShardedSum(Objective):
             self.progress(done, len(self.shards))
 
     def _watched(self, active: float, done: int) -> float:
-        """When the cluster was last at work; ClusterFailed if that is too long ago."""
+        """Return the time of the cluster's last activity; raise ClusterFailed after the timeout."""
         self._check_client()
         try:
             if self.client.status == "running" and any(self.client.processing().values()):
@@ -267,7 +268,7 @@ class ShardedSum(Objective):
         return "the cluster" if scheduler is None else f"the cluster at {scheduler.address}"
 
     def _named(self, failure: BaseException, terms: list[Any]) -> BaseException:
-        """What the first shard has raised that has failed, with a note that says which."""
+        """Return the exception of the first failed shard, with a note that names the shard."""
         failed = next((k for k, future in enumerate(terms) if future.status == "error"), None)
         where = "the terms, which were being added" if failed is None else self._name(failed)
         error = failure if failed is None else terms[failed].exception()
@@ -286,7 +287,7 @@ class ShardedSum(Objective):
         return error.with_traceback(frames) if isinstance(frames, types.TracebackType) else error
 
     def _name(self, k: int) -> str:
-        """A shard in words."""
+        """Describe a shard."""
         shard = self.shards[k]
         parts = ", ".join(map(shown, shard)) if type(shard) is tuple else shown(shard)
         return f"shard {k} of {len(self.shards)}, the first of which is 0: {parts}"
@@ -296,18 +297,18 @@ class ShardedSum(Objective):
         return f"<ShardedSum of {name} over {len(self.shards)} shards on {self._where()}>"
 
 
-# ------------------------------------------------------------------ what is passed
+# ------------------------------------------------------------------ validation
 
 
 @contextlib.contextmanager
 def without_size_warning() -> Iterator[None]:
-    """Send what follows without dask's warning of its size."""
+    """Context manager: suppress dask's warning about the size of a task."""
     with QUIET, dask.config.set({SIZE_WARNING: 2**62}):
         yield
 
 
 def client_of(client: Any) -> Any:
-    """The client that was passed, or the current one; refused if there is none that answers calls."""
+    """Return the given client or the current one; raise BadArgument if neither can be used."""
     if client is None:
         try:
             client = distributed.get_client()
@@ -353,5 +354,5 @@ def positive(name: str, value: Any) -> float:
 
 
 def shown(value: Any) -> str:
-    """A part of a shard in a message: arrays by their shape, and not more than a line of anything else."""
+    """Describe a part of a shard in a message: arrays by their shape, anything else in at most one line."""
     return f"an array of the shape {value.shape}" if isinstance(value, np.ndarray) else reprlib.repr(value)

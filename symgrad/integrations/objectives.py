@@ -1,4 +1,4 @@
-"""A number that depends on a tree of parameters, with its derivatives: of a function, or computed by an object, as a sum over shards is."""
+"""An objective that depends on a tree of parameters, and its derivatives: of a function, or of an object such as a sum over shards."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from symgrad.trees import Form, form_of
 
 
 class Objective:
-    """A number that depends on a tree of parameters, and its derivatives. ``value`` is what calling the object gives."""
+    """A number that depends on a tree of parameters, and its derivatives. Calling the object returns ``value``."""
 
     def value(self, params: Any) -> Any:
         """The number."""
         raise NotImplementedError
 
     def value_and_grad(self, params: Any) -> tuple[Any, Any]:
-        """The number, and its gradient: a tree of the form of ``params``."""
+        """Return the number and its gradient, a tree of the form of ``params``."""
         raise NotImplementedError
 
     def hvp(self, params: Any, v: Any) -> Any:
-        """The product of the Hessian with ``v``, a tree of the form of the gradient; the result has that form too."""
+        """Return the product of the Hessian with ``v``; both have the form of the gradient."""
         raise NotImplementedError
 
     def hessian(self, params: Any) -> np.ndarray:
-        """The Hessian as a matrix, its rows and columns in the order of ``symgrad.ravel(params)``."""
+        """Return the Hessian as a matrix, rows and columns in the order of ``symgrad.ravel(params)``."""
         raise NotImplementedError
 
     def __call__(self, params: Any) -> Any:
@@ -42,7 +42,7 @@ class Objective:
 
 
 class OfFunction(Objective):
-    """A function with its further arguments; each derivative is made at its first call."""
+    """An objective defined by a function and further arguments; each derivative is compiled at its first call."""
 
     def __init__(self, function: Callable[..., Any], args: Any, jit: Jit) -> None:
         self.function, self.args, self.jit = function, as_tuple(args), jit
@@ -80,18 +80,18 @@ class OfFunction(Objective):
 
 
 def primal(function: Callable[..., Any], jit: Jit) -> Callable[..., Any]:
-    """The function itself, compiled if its derivatives are."""
+    """Return the function itself, compiled if its derivatives are."""
     return function if jit is False else as_derived(function, jit)
 
 
 def as_derived(function: Callable[..., Any], jit: Jit) -> Callable[..., Any]:
-    """The function itself as generated code, which leaves the arrays of its arguments alone and travels as derivatives do."""
+    """Return the function as generated code, which does not modify its arguments and can be pickled like a derivative."""
     written: Callable[..., Any] = derived(function, settings_of("primal", None, None, False, True, (), jit, False, None))
     return written
 
 
 def objective_of(function: Any, args: Any, jit: Jit) -> Objective:
-    """What computes value and derivatives of what a solver was passed; BadArgument for settings that an objective has itself."""
+    """Return the objective for a function or objective passed to a solver; raise BadArgument for settings that the objective defines."""
     if not isinstance(function, Objective):
         return OfFunction(function, args, jit)
     kind = type(function).__name__
@@ -103,5 +103,5 @@ def objective_of(function: Any, args: Any, jit: Jit) -> Objective:
 
 
 def vector_of(form: Form, tree: Any) -> np.ndarray:
-    """A gradient as a vector of float64, as solvers take it."""
+    """Return a gradient as a float64 vector, the form that solvers expect."""
     return form.vector(tree, np.dtype(float))

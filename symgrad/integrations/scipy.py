@@ -1,8 +1,7 @@
-"""SciPy's solvers for plain functions of a tree of parameters: a function -> what the solver takes of it, its derivatives by symgrad.
+"""SciPy's solvers for plain functions of a tree of parameters, with derivatives by symgrad.
 
-The functions of this module have the names of SciPy's and take what those take. In the place of a vector stands a tree of parameters
-(a float, an array, or tuples, lists, dicts, dataclasses, NamedTuples and instances of these, as ``symgrad.ravel`` says), and gradients,
-Jacobians and products with Hessians are derived of the function. ``docs/solvers.md`` has an example of each.
+The functions of this module have the names and parameters of SciPy's. Where SciPy has a vector of unknowns, they have a tree of parameters
+(see ``symgrad.ravel``). symgrad derives the gradients, Jacobians and Hessian-vector products. ``docs/solvers.md`` has an example of each.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ __all__ = ["curve_fit", "hessian_operator", "least_squares", "minimize", "root",
 
 Tree = TypeVar("Tree")
 
-#: methods of ``minimize`` by the derivatives that they take
+#: methods of ``minimize`` by the derivatives that they use
 WITHOUT = ("nelder-mead", "powell", "cobyla", "cobyqa")
 WITH_PRODUCTS = ("newton-cg", "trust-ncg", "trust-krylov")
 WITH_MATRICES = ("dogleg", "trust-exact")
@@ -42,21 +41,24 @@ WITH_MATRICES = ("dogleg", "trust-exact")
 def minimize(function: Callable[..., Any], params: Any, args: Any = (), method: str | None = None, *, jit: Jit = False,
              bounds: Any = None, constraints: Any = (), sparsity: Any = None, callback: Callable[..., Any] | None = None,
              **settings: Any) -> optimize.OptimizeResult:  # fmt: skip
-    """The parameters where ``function(params, *args)``, which is one number, is least, by ``scipy.optimize.minimize``.
+    """Minimise the scalar ``function(params, *args)`` over a tree of parameters, by ``scipy.optimize.minimize``.
 
-    ``params`` is the tree to start from, and ``function`` is called with trees of that form. The gradient is derived with ``jit``.
-    ``function`` may be a ``ShardedSum`` of ``symgrad.integrations.dask``, which has its own ``jit``, and takes no ``args`` or ``sparsity``.
-    Methods that take second derivatives have them too: ``"Newton-CG"``, ``"trust-ncg"`` and ``"trust-krylov"`` the product of the Hessian
-    with a vector, ``"trust-constr"`` a ``LinearOperator`` that computes it (or, with ``sparsity`` as in ``symgrad.hessian``, a sparse
-    Hessian), ``"dogleg"`` and ``"trust-exact"`` the Hessian. ``"Nelder-Mead"``, ``"Powell"``, ``"COBYLA"`` and ``"COBYQA"`` take none.
+    - ``params`` is the start; ``function`` is called with trees of the same form. It may be a ``ShardedSum`` of
+      ``symgrad.integrations.dask``, which has its own ``jit`` and accepts neither ``args`` nor ``sparsity``.
+    - ``args`` is a tuple of further arguments; any other value is a single argument, as in SciPy.
+    - ``method``: all methods that use derivatives receive the gradient. ``"Newton-CG"``, ``"trust-ncg"`` and ``"trust-krylov"`` also
+      receive Hessian-vector products; ``"trust-constr"`` a ``LinearOperator`` for these, or with ``sparsity`` (see ``symgrad.hessian``) a
+      sparse Hessian; ``"dogleg"`` and ``"trust-exact"`` the Hessian. ``"Nelder-Mead"``, ``"Powell"``, ``"COBYLA"`` and ``"COBYQA"``
+      use no derivatives.
+    - ``jit`` compiles the derivatives, as for ``symgrad.grad``.
+    - ``bounds`` is a tuple ``(lower, upper)`` or SciPy's ``Bounds``. Each bound is a number for all parameters, None, or a tree of the form
+      of ``params`` whose leaves are numbers, None or arrays.
+    - ``constraints`` are SciPy's dicts or ``NonlinearConstraint`` objects, with functions of a tree and without derivatives, or a
+      ``LinearConstraint`` on the vector.
+    - ``callback`` is called with a tree. The other keywords are SciPy's (``tol``, ``options``).
 
-    ``bounds`` is a tuple ``(lower, upper)``, each a number for all parameters, None, or a tree of the form of ``params`` whose leaves are
-    numbers, None or arrays; or SciPy's ``Bounds``. ``constraints`` are those of SciPy, dicts or ``NonlinearConstraint``, with functions
-    of a tree and without derivatives; a ``LinearConstraint`` is one of the vector. ``callback`` is called with a tree. The other
-    keywords are SciPy's (``tol``, ``options``). ``args`` that is no tuple is one argument, as for SciPy.
-
-    The result is SciPy's, with a tree as ``x``; all other fields are of the vector that ``symgrad.ravel`` gives.
-    Raises BadArgument for bounds of another form and for derivatives among the keywords, and what ``ravel`` and ``grad`` raise.
+    Returns SciPy's result with a tree as ``x``; its other fields refer to the vector of ``symgrad.ravel``. Raises BadArgument for bounds of
+    another form and for derivatives among the keywords, and the errors of ``ravel`` and ``grad``.
 
     >>> import symgrad
     >>> loss = symgrad.from_source("def loss(p): return (p['a'] - 3.0) ** 2 + np.sum((p['b'] - p['a']) ** 2)", globals={"np": np})
@@ -92,10 +94,10 @@ def minimize(function: Callable[..., Any], params: Any, args: Any = (), method: 
 
 @boundary
 def hessian_operator(function: Callable[..., Any], params: Any, *args: Any, jit: Jit = False) -> LinearOperator:
-    """The Hessian of ``function(params, *args)``, which is one number, as a ``scipy.sparse.linalg.LinearOperator``.
+    """Return the Hessian of the scalar ``function(params, *args)`` as a ``scipy.sparse.linalg.LinearOperator``.
 
-    It acts on vectors in the order of ``symgrad.ravel(params)``, each product at the cost of a few gradients; the Hessian is not computed.
-    Raises what ``symgrad.jvp`` raises, at the first product.
+    It acts on vectors in the order of ``symgrad.ravel(params)``. A product costs a few gradients; the Hessian is not computed. The first
+    product raises the errors of ``symgrad.jvp``.
 
     >>> import symgrad
     >>> loss = symgrad.from_source("def loss(p): return p[0] ** 2 * p[1]")
@@ -108,11 +110,12 @@ def hessian_operator(function: Callable[..., Any], params: Any, *args: Any, jit:
 @boundary
 def least_squares(function: Callable[..., Any], params: Any, args: Any = (), *, jit: Jit = False, bounds: Any = None,
                   sparsity: Any = None, **settings: Any) -> optimize.OptimizeResult:  # fmt: skip
-    """The parameters where the sum of the squares of ``function(params, *args)`` is least, by ``scipy.optimize.least_squares``.
+    """Minimise the sum of squares of ``function(params, *args)``, by ``scipy.optimize.least_squares``.
 
-    The function returns an array of residuals, or a tree of such. Their Jacobian is derived with ``jit``; with ``sparsity``, as in
-    ``symgrad.jacobian``, it is a sparse array, computed in as many sweeps as its pattern needs, for the methods ``"trf"`` and ``"dogbox"``.
-    ``params``, ``bounds`` and the result are those of ``minimize``; the other keywords are SciPy's (``method``, ``loss``, ...).
+    The function returns an array of residuals, or a tree of arrays. ``jit`` compiles the Jacobian. With ``sparsity`` (see
+    ``symgrad.jacobian``) the Jacobian is a sparse array, computed in as few sweeps as its pattern allows, for the methods ``"trf"`` and
+    ``"dogbox"``. ``params``, ``bounds`` and the result are those of ``minimize``; the other keywords are SciPy's (``method``, ``loss``,
+    ...).
 
     >>> import symgrad
     >>> text = "def misfit(p, t, y): return p['scale'] * np.exp(-p['rate'] * t) - y"
@@ -135,12 +138,12 @@ def least_squares(function: Callable[..., Any], params: Any, args: Any = (), *, 
 @boundary
 def root(function: Callable[..., Any], params: Any, args: Any = (), method: str = "hybr", *, jit: Jit = False,
          sparsity: Any = None, **settings: Any) -> optimize.OptimizeResult:  # fmt: skip
-    """The parameters where ``function(params, *args)`` is zero, by ``scipy.optimize.root``.
+    """Find parameters where ``function(params, *args)`` is zero, by ``scipy.optimize.root``.
 
-    The function returns as many numbers as there are parameters, as an array or a tree. Methods ``"hybr"`` and ``"lm"`` take the Jacobian,
-    which is derived with ``jit``; with ``sparsity``, as in ``symgrad.jacobian``, it is computed in as many sweeps as its pattern needs, and
-    handed on as a matrix, since these methods take no other. The other methods take no derivative. ``params`` and the result are
-    those of ``minimize``; the other keywords are SciPy's.
+    The function returns as many numbers as there are parameters, as an array or a tree. Methods ``"hybr"`` and ``"lm"`` receive the
+    Jacobian, which ``jit`` compiles; the other methods use no derivative. With ``sparsity`` (see ``symgrad.jacobian``) the Jacobian is
+    computed in as few sweeps as its pattern allows, and passed as a dense matrix, the only form that these methods accept. ``params`` and
+    the result are those of ``minimize``; the other keywords are SciPy's.
 
     >>> import symgrad
     >>> circle = symgrad.from_source("def circle(p): return [p[0] ** 2 + p[1] ** 2 - 1.0, p[0] - p[1]]")
@@ -160,11 +163,11 @@ def root(function: Callable[..., Any], params: Any, args: Any = (), method: str 
 @boundary
 def curve_fit(function: Callable[..., Any], xdata: Any, ydata: Any, params: Tree, *, jit: Jit = False, bounds: Any = None,
               **settings: Any) -> Any:  # fmt: skip
-    """The parameters with which ``function(xdata, params)`` is closest to ``ydata``, and their covariance, by ``scipy.optimize.curve_fit``.
+    """Fit ``function(xdata, params)`` to ``ydata`` by least squares, with ``scipy.optimize.curve_fit``.
 
-    The function returns a vector. Its Jacobian is derived with ``jit``. What is returned is a tuple of the tree and the covariance, a
-    matrix in the order of ``symgrad.ravel(params)``, and with ``full_output=True`` of SciPy's three more. ``bounds`` are those of
-    ``minimize``, the other keywords SciPy's (``sigma``, ``absolute_sigma``, ``method``, ...).
+    The function returns a vector; ``jit`` compiles its Jacobian. Returns a tuple: the tree of parameters, and their covariance matrix in
+    the order of ``symgrad.ravel(params)``; with ``full_output=True`` also SciPy's three further results. ``bounds`` are those of
+    ``minimize``; the other keywords are SciPy's (``sigma``, ``absolute_sigma``, ``method``, ...).
 
     >>> import symgrad
     >>> line = symgrad.from_source("def line(x, p): return p['slope'] * x + p['start']")
@@ -192,14 +195,14 @@ def curve_fit(function: Callable[..., Any], xdata: Any, ydata: Any, params: Tree
 @boundary
 def solve_ivp(function: Callable[..., Any], t_span: Sequence[float], y0: Any, method: str = "RK45", *, args: Any = (),
               jit: Jit = False, sparsity: Any = None, events: Any = None, **settings: Any) -> optimize.OptimizeResult:  # fmt: skip
-    """The solution of ``dy/dt = function(t, y, *args)`` with ``y = y0`` at first, by ``scipy.integrate.solve_ivp``.
+    """Solve ``dy/dt = function(t, y, *args)`` with initial value ``y0``, by ``scipy.integrate.solve_ivp``.
 
-    ``y0`` is a tree of floats, and ``function`` returns a tree of its form. ``"Radau"``, ``"BDF"`` and ``"LSODA"`` have the Jacobian,
-    which is derived with ``jit``; with ``sparsity``, as in ``symgrad.jacobian``, ``"Radau"`` and ``"BDF"`` have it as a sparse array.
+    ``y0`` is a tree of floats, and ``function`` returns a tree of the same form. ``"Radau"``, ``"BDF"`` and ``"LSODA"`` receive the
+    Jacobian, which ``jit`` compiles; with ``sparsity`` (see ``symgrad.jacobian``) ``"Radau"`` and ``"BDF"`` receive a sparse array.
     ``events`` are functions of ``t``, a tree and ``args``. The other keywords are SciPy's (``t_eval``, ``rtol``, ``dense_output``, ...).
 
-    The result is SciPy's, with a tree as ``y``: each leaf has an axis for the times as its last. All other fields are of vectors.
-    Raises BadArgument where ``sparsity`` would not be used, and where the function returns a tree of another form.
+    Returns SciPy's result with a tree as ``y``; the last axis of each leaf is that of the times. The other fields refer to vectors. Raises
+    BadArgument where the method does not use ``sparsity``, and where the function returns a tree of another form.
 
     >>> import symgrad
     >>> swing = symgrad.from_source("def swing(t, y): return {'angle': y['speed'], 'speed': -y['angle']}")
@@ -222,11 +225,11 @@ def solve_ivp(function: Callable[..., Any], t_span: Sequence[float], y0: Any, me
     return run
 
 
-# ------------------------------------------------------------------ what solvers are handed
+# ------------------------------------------------------------------ arguments of the solvers
 
 
 def check_sparsity(own: bool, method: str | None, kind: str) -> None:
-    """Refuse a sparse Hessian where the method takes none, and where the objective computes its derivatives itself."""
+    """Raise unless the method accepts a sparse Hessian and the objective is a plain function."""
     if kind != "trust-constr":
         raise BadArgument(f"method={method!r} takes no sparse Hessian", hint='leave sparsity out, or use method="trust-constr"')
     if own:
@@ -234,7 +237,7 @@ def check_sparsity(own: bool, method: str | None, kind: str) -> None:
 
 
 def value_and_vector(result: tuple[Any, Any], form: Form) -> tuple[float, np.ndarray]:
-    """Value and gradient, as SciPy takes them."""
+    """Return value and gradient in SciPy's form."""
     value, gradient = result
     return float(value), vector_of(form, gradient)
 
@@ -278,7 +281,7 @@ def constraint_of(constraint: Any, form: Form, jit: Jit) -> Any:
 
 
 def callback_of(callback: Callable[..., Any], form: Form) -> Callable[..., Any]:
-    """A callback that is called with trees; SciPy looks at the name of the parameter for what to pass."""
+    """Return a callback that receives trees; the name of its parameter tells SciPy what to pass."""
     if set(inspect.signature(callback).parameters) == {"intermediate_result"}:
 
         def with_result(intermediate_result: Any) -> Any:
@@ -289,7 +292,7 @@ def callback_of(callback: Callable[..., Any], form: Form) -> Callable[..., Any]:
 
 
 def event_of(event: Callable[..., Any], form: Form, args: Any) -> Callable[..., Any]:
-    """An event as a function of a vector, with the attributes that SciPy asks for."""
+    """Return an event as a function of a vector, with the attributes that SciPy reads."""
 
     def of_vector(t: float, y: np.ndarray) -> Any:
         return event(t, form.tree(y), *args)

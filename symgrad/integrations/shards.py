@@ -1,7 +1,7 @@
-"""What a worker of a cluster does for a sum over shards: bytes -> a shard, the terms of a shard, the sum of the terms of several.
+"""The tasks of a worker in a sum over shards: loading a shard, computing its term, adding terms.
 
-A term is a tuple of arrays (the value; the gradient as a vector; ...), so that sums need to know nothing of trees. Nothing here knows which
-library runs the cluster.
+A term is a tuple of arrays (the value; the gradient as a vector; ...), so that sums do not depend on trees. This module does not depend on
+the library that runs the cluster.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Term = tuple[np.ndarray, ...]
 
 
 class Sent:
-    """A value on its way to workers: bytes wherever it goes, read once by each process that needs it."""
+    """A value sent to workers as bytes, unpickled once by each process that needs it."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -49,7 +49,7 @@ class Sent:
 
 
 def packed(value: Any, name: str) -> bytes:
-    """A value as bytes, with the functions and classes of the program by value; BadArgument where it cannot travel."""
+    """Pickle a value, with the functions and classes of the program by value; raise BadArgument if it cannot be pickled."""
     try:
         data: bytes = imported("cloudpickle").dumps(value)
     except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
@@ -74,7 +74,7 @@ def packed_function(function: Any, plain: Any, name: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """A function as bytes, with the code of those that go by name; it arrives as the function alone, or not at all."""
+    """A pickled function, with the code of all functions pickled by name; unpickling verifies that code."""
 
     codes: list[tuple[str, str, types.CodeType]]
     function: bytes
@@ -84,7 +84,7 @@ class Agreed:
 
 
 def agreed(codes: list[tuple[str, str, types.CodeType]], function: bytes) -> Any:
-    """The function; ClusterFailed where one that goes by name is another one here."""
+    """Return the function; raise ClusterFailed if a function pickled by name differs in this process."""
     for module, name, code in codes:
         here = getattr(function_here(module, name), "__code__", None)
         if here is None or not same_code(here, code):
@@ -93,7 +93,7 @@ def agreed(codes: list[tuple[str, str, types.CodeType]], function: bytes) -> Any
 
 
 def function_here(module: str, name: str) -> Any:
-    """The function of that name in a module of this process, None where the module has none."""
+    """Return the function of that name in a module of this process, or None."""
     try:
         return find(module, name)
     except (AttributeError, SourceNotFound):
@@ -101,7 +101,7 @@ def function_here(module: str, name: str) -> Any:
 
 
 def way_there(module: str | None) -> str:
-    """How a module comes to the workers."""
+    """Return a hint that tells how to make a module available to the workers."""
     return f"client.upload_file the file of {module}, or cloudpickle.register_pickle_by_value({module})"
 
 
@@ -109,7 +109,7 @@ def way_there(module: str | None) -> str:
 
 
 def for_one_call(shard: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The arguments for one call, which cannot spoil the next one; BadArgument for an iterator and its like."""
+    """Return copies of the arguments for one call; raise BadArgument for iterators and similar objects."""
     try:
         arguments: tuple[Any, ...] = OnWorker().of(shard)
     except NotCopied as error:

@@ -1,4 +1,4 @@
-"""A function of a tree of parameters and its derivatives as functions of one vector, as solvers take them."""
+"""A function of a tree of parameters, and its derivatives, as functions of one vector, the form that solvers expect."""
 
 from __future__ import annotations
 

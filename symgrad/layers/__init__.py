@@ -1,4 +1,4 @@
-"""Layers as objects: they hold parameters, run in either mode, and give and take their state as a dict."""
+"""Layers as objects: they hold parameters, have a training and an evaluation mode, and save and load their state as a dict."""
 
 from symgrad.layers.containers import LayerList, ParameterList, Sequential
 from symgrad.layers.kinds import (

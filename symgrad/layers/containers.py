@@ -1,4 +1,4 @@
-"""Layers made of layers."""
+"""Layers that contain layers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from symgrad.layers.layer import Layer, TensorLayer
 
 
 class Sequential(TensorLayer):
-    """One layer after the other; given are layers, or pairs (name, layer).
+    """Layers applied in sequence, given as layers or pairs (name, layer).
 
     >>> from symgrad.layers import Linear, ReLU
     >>> len(Sequential(Linear(2, 3), ReLU(), Linear(3, 1)).parameters())
@@ -24,7 +24,7 @@ class Sequential(TensorLayer):
             self.add_sublayer(str(name), inner)
 
     def forward(self, input: Any) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         for layer in self.children():
             input = layer(input)
         return input

@@ -1,4 +1,4 @@
-"""The usual layers with parameters, and those whose result depends on whether they are trained."""
+"""The usual layers with parameters, and those that behave differently in training and evaluation."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class Linear(TensorLayer):
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
 
     def forward(self, input: Any) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         return network.linear(input, self.weight, self.bias)
 
     def extra_repr(self) -> str:
-        """What is said of the layer between parentheses."""
+        """Return the settings that ``repr`` shows in parentheses."""
         return f"in_features={self.weight.shape[0]}, out_features={self.weight.shape[1]}, dtype={self.weight.dtype}"
 
 
@@ -46,7 +46,7 @@ class Embedding(TensorLayer):
         self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr, default_initializer=Normal())
 
     def forward(self, x: Any) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         return network.embedding(x, self.weight, self.padding)
 
 
@@ -66,7 +66,7 @@ class Conv2D(TensorLayer):
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
 
     def forward(self, x: Any) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         return network.conv2d(x, self.weight, self.bias, **self.settings)
 
 
@@ -87,7 +87,7 @@ class Conv1D(TensorLayer):
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True, default_initializer=spread)
 
     def forward(self, x: Any) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         return network.conv1d(x, self.weight, self.bias, **self.settings)
 
 
@@ -102,7 +102,7 @@ class LayerNorm(TensorLayer):
         self.bias = self.create_parameter(self.shape, bias_attr, is_bias=True)
 
     def forward(self, x: Any) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         return normalisation.layer_norm(x, self.shape, self.weight, self.bias, self.epsilon)
 
 
@@ -124,7 +124,7 @@ class BatchNorm2D(TensorLayer):
             self.register_buffer(place, kept)
 
     def forward(self, x: Any) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         mean, variance = self.own_buffers["_mean"], self.own_buffers["_variance"]
         if not self.training or self.fixed:
             return apply(f.batch_norm, x, mean, variance, self.weight, self.bias, epsilon=self.epsilon)
@@ -153,7 +153,7 @@ class GroupNorm(TensorLayer):
         self.bias = self.create_parameter([num_channels], bias_attr, is_bias=True)
 
     def forward(self, x: Any) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         return normalisation.group_norm(x, weight=self.weight, bias=self.bias, **self.settings)
 
 
@@ -168,7 +168,7 @@ class InstanceNorm2D(TensorLayer):
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
 
     def forward(self, x: Any) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         return normalisation.instance_norm(x, weight=self.scale, bias=self.bias, eps=self.epsilon, data_format=self.data_format)
 
 
@@ -186,7 +186,7 @@ class PReLU(TensorLayer):
         self.weight = self.create_parameter([num_parameters], weight_attr, default_initializer=Constant(init))
 
     def forward(self, x: Any) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         return activations.prelu(x, self.weight, self.data_format)
 
 
@@ -203,7 +203,7 @@ class Conv2DTranspose(TensorLayer):
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
 
     def forward(self, x: Any, output_size: Any = None) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         return resampling.conv2d_transpose(x, self.weight, self.bias, output_size=output_size, **self.settings)
 
 
@@ -217,7 +217,7 @@ class Bilinear(TensorLayer):
         self.bias = self.create_parameter([1, out_features], bias_attr, is_bias=True)
 
     def forward(self, x1: Any, x2: Any) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         return normalisation.bilinear(x1, x2, self.weight, self.bias)  # type: ignore[attr-defined]
 
 
@@ -228,7 +228,7 @@ class Identity(TensorLayer):
         super().__init__("identity")
 
     def forward(self, input: Any) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         return input
 
 
@@ -240,11 +240,11 @@ class Dropout(TensorLayer):
         self.p, self.axis, self.mode = p, axis, mode
 
     def forward(self, input: Any) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         return network.dropout(input, self.p, self.axis, self.training, self.mode)
 
     def extra_repr(self) -> str:
-        """What is said of the layer between parentheses."""
+        """Return the settings that ``repr`` shows in parentheses."""
         return f"p={self.p}"
 
 
@@ -256,7 +256,7 @@ class Flatten(TensorLayer):
         self.start_axis, self.stop_axis = start_axis, stop_axis
 
     def forward(self, input: Any) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         return tensors.flatten(input, self.start_axis, self.stop_axis)
 
 
@@ -270,7 +270,7 @@ def pool(name: str) -> type[TensorLayer]:
             self.places, self.settings = (kernel_size, stride, padding), settings
 
         def forward(self, x: Any) -> Any:
-            """What the layer computes."""
+            """Compute the layer's result."""
             return function(x, *self.places, **self.settings)
 
     Pool.__doc__ = function.__doc__

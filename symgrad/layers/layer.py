@@ -1,4 +1,4 @@
-"""``Layer``: parameters, buffers and inner layers by name, and what is done with all of them."""
+"""``Layer``: parameters, buffers and sublayers by name, and the operations on all of them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ParameterTensor(Tensor):
 
     @property
     def trainable(self) -> bool:
-        """Is a derivative asked of it?"""
+        """Whether it requires a gradient."""
         return not self.stop_gradient
 
     @trainable.setter
@@ -47,9 +47,9 @@ APPLY[ParameterTensor], GROUP[ParameterTensor] = apply, GROUP[Tensor]
 
 
 class Layer:
-    """Base of all layers: ``forward`` says what it computes.
+    """Base of all layers: ``forward`` computes the result.
 
-    What is assigned to an attribute is found again: parameters, inner layers, and buffers that were registered.
+    Parameters, sublayers and registered buffers assigned to attributes are tracked.
 
     >>> class Twice(Layer):
     ...     def __init__(self):
@@ -76,7 +76,7 @@ class Layer:
     # ---------------------------------------------------------------- attributes
 
     def tables(self) -> list[dict[str, Any]]:
-        """Where what is found again is kept."""
+        """Return the tables of tracked attributes."""
         return [vars(self)[name] for name in ("own_parameters", "own_layers", "own_buffers") if name in vars(self)]
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -133,7 +133,7 @@ class Layer:
         return sublayer
 
     def register_buffer(self, name: str, tensor: Any, persistable: bool = True) -> None:
-        """Enter a tensor that is kept with the parameters and not trained; ``persistable``: it is part of the state."""
+        """Register a tensor that is stored with the parameters and not trained; ``persistable``: it is part of the state."""
         self.own_buffers[name] = tensor
         if not persistable:
             self.transient.add(name)
@@ -170,7 +170,7 @@ class Layer:
         return [layer for _, layer in self.named_sublayers(include_self=include_self)]
 
     def named_of(self, table: str, prefix: str, inner: bool) -> Iterator[tuple[str, Any]]:
-        """What the layer and those inside keep in a table, with their paths; each once."""
+        """Yield the entries of a table of the layer and its sublayers, with their paths, without repetition."""
         seen: set[int] = set()
         layers = self.named_sublayers(prefix, True) if inner else [(prefix, self)]
         for path, layer in layers:
@@ -236,7 +236,7 @@ class Layer:
         return tensors
 
     def set_state_dict(self, state_dict: Mapping[str, Any], use_structured_name: bool = True) -> tuple[list[str], list[str]]:
-        """Take values by path, or by the names of parameters; gives the paths without a value, and the names that fit nothing."""
+        """Load values by path or by parameter name; return the paths without a value and the unknown names."""
         own = {path if use_structured_name else tensor.name: tensor for path, tensor in self.state_dict().items()}
         for name, tensor in own.items():
             if name in state_dict:
@@ -248,7 +248,7 @@ class Layer:
     # ---------------------------------------------------------------- running
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         raise NotImplementedError(f"{type(self).__name__} has no forward")
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -262,15 +262,15 @@ class Layer:
         return result
 
     def register_forward_pre_hook(self, hook: Callable[..., Any]) -> Removable:
-        """Call ``hook(layer, inputs)`` before ``forward``; what it returns, if not None, is what goes in."""
+        """Call ``hook(layer, inputs)`` before ``forward``; a result other than None replaces the inputs."""
         return Removable(self.hooks_before, hook)
 
     def register_forward_post_hook(self, hook: Callable[..., Any]) -> Removable:
-        """Call ``hook(layer, inputs, result)`` after ``forward``; what it returns, if not None, is what comes out."""
+        """Call ``hook(layer, inputs, result)`` after ``forward``; a result other than None replaces the result."""
         return Removable(self.hooks_after, hook)
 
     def extra_repr(self) -> str:
-        """What is said of the layer between parentheses."""
+        """Return the settings that ``repr`` shows in parentheses."""
         return ""
 
     def __repr__(self) -> str:
@@ -280,7 +280,7 @@ class Layer:
 
 
 class TensorLayer(Layer):
-    """Base of the layers that give one tensor: type checkers are told that it is of the class of the first input."""
+    """Base of the layers that return one tensor; its static type is the class of the first input."""
 
     if TYPE_CHECKING:
 

@@ -1,4 +1,4 @@
-"""Layers without parameters: each is a function of the vocabulary with its settings kept; made from a table."""
+"""Layers without parameters, generated from a table: each calls a function of the vocabulary with stored settings."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def wrapped(name: str) -> type[Layer]:
             self.settings = rest.bind(*args, **kwargs).arguments
 
         def forward(self, *inputs: Any) -> Any:
-            """What the layer computes."""
+            """Compute the layer's result."""
             return function(*inputs, **self.settings)
 
         def extra_repr(self) -> str:
-            """What is said of the layer between parentheses."""
+            """Return the settings that ``repr`` shows in parentheses."""
             return ", ".join(f"{word}={value!r}" for word, value in self.settings.items())
 
     Wrapped.__name__ = Wrapped.__qualname__ = name

@@ -1,1 +1,1 @@
-"""What notebooks show of derivatives, and the magic ``%%symgrad``: ``%load_ext symgrad``."""
+"""The notebook extension: how derivatives are displayed, and the magic ``%%symgrad``; load it with ``%load_ext symgrad``."""

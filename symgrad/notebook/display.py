@@ -1,4 +1,4 @@
-"""Derivatives and what ``explain`` says -> what a notebook shows: HTML without scripts, LaTeX of short closed forms, plain text.
+"""Displays derivatives and the output of ``explain`` in notebooks: HTML without scripts, LaTeX of short closed forms, plain text.
 
 Lines that belong together are lit by rules of CSS alone, so that a notebook that is not trusted, or is seen on a page, shows the same.
 """

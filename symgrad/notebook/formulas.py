@@ -1,4 +1,4 @@
-"""A derivative of numbers -> the function and its partial derivatives as LaTeX, where both are short closed forms."""
+"""A scalar function and its partial derivatives as LaTeX, where both are short closed forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cell magic ``%%symgrad``: the cell runs, and the derivative of the function that it defines last is shown and named."""
+"""The cell magic ``%%symgrad``: runs the cell, then shows and names the derivative of the last function defined in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Integers of a program as sums of symbols, with what is known of these from the bounds of loops."""
+"""Affine forms: integers of a program as sums of symbols, with the bounds that loops give to these."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from symgrad.ir.types import Array, Dim, Extent, Scalar
 
 @dataclass(slots=True)
 class Round:
-    """One execution of some op: what differs from the execution it is compared with has a mark.
+    """One execution of an op. Symbols that differ from the execution it is compared with are marked.
 
-    ``inside`` are the blocks whose values belong to the later round of a loop.
+    ``inside`` are the blocks whose values belong to the later iteration of a loop.
     """
 
     layout: Layout
@@ -23,12 +23,12 @@ class Round:
     facts: list[Sum] = field(default_factory=list)
 
     def symbol(self, value: Value, name: Hashable) -> Hashable:
-        """The symbol of something that is had where ``value`` is."""
+        """Return the symbol of a quantity that is available where ``value`` is."""
         later = self.inside and any(block in self.inside for block, _ in self.layout.path(self.layout.places[value]))
         return (name, "later") if later else name
 
     def sum(self, operand: Operand) -> Sum | None:
-        """An integer operand as a sum; what is not understood is a symbol of its own."""
+        """Return an integer operand as an affine sum; an unknown term becomes a symbol."""
         if isinstance(operand, Const):
             return {ONE: operand.value} if type(operand.value) is int else None
         if operand not in self.layout.places or not isinstance(operand.type, Scalar) or operand.type.kind != "int":
@@ -55,7 +55,7 @@ class Round:
         return length
 
     def bounds(self, block: Block) -> None:
-        """Note where the indices of the loops around a block are, and what the branches that it stands in have asked of integers."""
+        """Record the bounds of the enclosing loops' indices, and the integer conditions of the enclosing branches."""
         asked: list[tuple[Operand, bool]] = []
         while block in self.layout.owners:
             inner = block
@@ -74,7 +74,7 @@ class Round:
             self.asked(test, holds)
 
     def asked(self, test: Operand, holds: bool) -> None:
-        """Note what a test says of integers, where it holds or where it does not."""
+        """Record what a condition implies for integers, where it is true or where it is false."""
         op = self.layout.op_of(test) if isinstance(test, Value) and test in self.layout.places else None
         match op:
             case Call(name="not_", args=[inner]):
@@ -109,7 +109,7 @@ class Round:
                 self.facts += [] if near is None else [combined(near, {ONE: -1})]
 
     def index(self, loop: For) -> Sum:
-        """The index of a loop in this round."""
+        """Return the index of a loop in this iteration."""
         return {self.symbol(loop.index, loop.index): 1}
 
 

@@ -1,4 +1,4 @@
-"""The operands and results of an op that are of one type, or parts of whose types are: lists, and what is put into them and taken out."""
+"""Ops whose operands and results share a type, or whose elements do, such as a list and what is appended to it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def alike(op: Op) -> Iterator[list[Member]]:
 
 
 def together(*columns: Sequence[Operand]) -> Iterator[list[Member]]:
-    """What stands in the same place of several lists of operands is of one type."""
+    """Unify the types of corresponding operands of several lists."""
     for group in zip(*columns, strict=False):
         yield itself(*group)
 
@@ -76,18 +76,18 @@ def items_within(table: Operand) -> list[Member]:
 
 
 def saved(tape: Value, operands: Sequence[Operand]) -> Iterator[list[Member]]:
-    """What a tape saves in each place, and the operands that come from there or go there."""
+    """Return the values that a tape saves in each position, with the operands read from or written to it."""
     for k, operand in enumerate(operands):
         yield [(tape, partial(saved_in, k=k), partial(tape_like, tape.type, k)), *itself(operand)]
 
 
 def saved_in(type_: Type, k: int) -> Type:
-    """The type of what stands in one place of the entries of a tape."""
+    """Return the type of one position in the entries of a tape."""
     return type_.items[k] if isinstance(type_, Tape) and k < len(type_.items) else UNDEFINED
 
 
 def tape_like(type_: Type, k: int, item: Type) -> Type:
-    """A tape that saves another type in one place."""
+    """Return a tape type with another type in one position."""
     if not isinstance(type_, Tape) or k >= len(type_.items):
         return type_
     return replace(type_, items=(*type_.items[:k], item, *type_.items[k + 1 :]))

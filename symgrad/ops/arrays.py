@@ -1,4 +1,4 @@
-"""table: laying out, ordering and picking what is in arrays.
+"""table: functions that rearrange, sort and select the elements of arrays.
 
 Shapes are operands (``reshape(x, 2, n)`` or ``reshape(x, shape)``), axes are settings. The
 ``*_place`` and ``*_back`` rows are cotangents that no single function of NumPy computes.
@@ -47,7 +47,7 @@ Reshape = Callable[[Shape, dict[str, Any]], "Shape | None"]
 
 
 def layout_law(change: Reshape) -> Any:
-    """The law of a function that keeps the dtype and changes a known shape."""
+    """Return the shape law of a function that keeps the dtype and changes a known shape."""
 
     def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
         shape = shape_of(types[0])
@@ -115,7 +115,7 @@ def _untransposed(shape: Shape, settings: dict[str, Any]) -> Shape | None:
 
 
 def number_kept(of: Type) -> Type | None:
-    """What the method of a number of NumPy's gives, which is that number; None for what is no number of NumPy's."""
+    """Return the result of a NumPy scalar's method that returns the scalar itself; None for other operands."""
     if not isinstance(of, Scalar) or of.dtype is None:
         return None
     return UNKNOWN if of.dtype == "any" else of  # of a number of Python's it is an array
@@ -208,7 +208,7 @@ def _broadcast_law(types: list[Type], settings: dict[str, Any], dim: Extents) ->
 
 
 def _to_shape(name: str) -> Emit:
-    """``np.name(x, shape)`` whether the shape is given as one operand or as several."""
+    """Emit ``np.name(x, shape)``, for a shape given as one operand or as several."""
     return lambda settings, types: f"np.{name}(x, *shape)" if len(types) == 2 else f"np.{name}(x, (*shape,))"
 
 
@@ -264,12 +264,12 @@ def _same(shape: Shape, settings: dict[str, Any]) -> Shape | None:
 
 
 def _ordered(shape: Shape, settings: dict[str, Any]) -> Shape | None:
-    """As many as there are, in a row where no axis is given."""
+    """The shape law of sorting: the same shape, or a vector if no axis is given."""
     return reshape_extents(shape, [-1]) if settings["axis"] is None else shape
 
 
 def order_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """Places along an axis; a number is a vector of one."""
+    """The shape law of indices along an axis; a number counts as a vector of one."""
     shape = shape_of(types[0])
     return Array("i64", None if shape is None else (1,) if shape == () else _ordered(shape, settings))
 
@@ -284,7 +284,7 @@ def _along_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
 
 
 def into_shape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """An array with the dtype of the first operand and the shape that the operand of type ``ShapeOf`` says."""
+    """The shape law of an array with the dtype of the first operand and the shape of the operand of type ``ShapeOf``."""
     shapes = [t for t in types if isinstance(t, ShapeOf)]
     return Array(dtype_of(types[0]), shapes[0].shape if shapes else None)
 
@@ -398,7 +398,7 @@ rule("take_items(x, places, axis=None)", _items_law, linear="x", places_grad=Non
      x_grad="take_items_back(out_grad, places, shape_of(x), axis=axis)")  # fmt: skip
 rule("take_items_back(g, places, shape, axis=None)", into_shape_law, emit="take_items_back(g, places, shape, axis)", linear="g",
      g_grad="take_items(out_grad, places, axis=axis)", places_grad=None, shape_grad=None)  # fmt: skip
-# the sums of what stands between places
+# sums of the elements between indices
 rule("sum_from(x, starts, axis=0)", _sums_from_law, emit="np.add.reduceat(x, starts, axis)", linear="x", starts_grad=None,
      x_grad="sum_from_back(out_grad, starts, shape_of(x), axis=axis)")  # fmt: skip
 rule("sum_from_back(g, starts, shape, axis=0)", into_shape_law, emit="sum_from_back(g, starts, shape, axis)", linear="g",
@@ -451,7 +451,7 @@ def _trace_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
 
 
 def _of_diagonal(start: str) -> Emit:
-    """A call that says of its diagonal what is not as usual."""
+    """Emit a call with the settings of the diagonal that differ from the defaults."""
 
     def emit(settings: dict[str, Any], types: list[Type]) -> str:
         if (settings["axis1"], settings["axis2"]) != (0, 1):

@@ -1,4 +1,4 @@
-"""How a row is computed for all examples of a batch at once: rules, which rows name in their field ``batch``.
+"""Batching rules: how a row is computed for all examples of a batch at once. Rows name their rule in the field ``batch``.
 
 A value of all examples has the batch axis first, a scalar of each example is an element of a vector. A rule is given the op as it is
 for one example, in ``Examples``, and appends ops for all; it raises NotBatched where NumPy has no function for that.
@@ -47,7 +47,7 @@ class Examples:
         return rank_of(self.types[k])
 
     def aligned(self, k: int, rank: int) -> Operand:
-        """An operand with so many axes behind that of the batch: what it lacks has extent 1."""
+        """Return an operand with the given number of axes after the batch axis; missing axes have extent 1."""
         lacks = rank - self.rank(k)
         if not self.many[k] or not lacks:
             return self.operands[k]
@@ -114,7 +114,7 @@ def elements(e: Examples) -> Value:
 
 
 def same(e: Examples) -> Value:
-    """What does the same to an array whatever axes it has."""
+    """Batch a row that is independent of the number of axes."""
     return e.again(*e.operands)
 
 
@@ -151,7 +151,7 @@ def size_over(e: Examples) -> Shared:
 
 
 def over_shape(e: Examples) -> Value:
-    """``spread``: a number of each example, or what is left of axes, in the shape that the second operand says."""
+    """Batch ``spread``: broadcast a reduced value of each example to the shape of the second operand."""
     axis, shape = e.settings["axis"], e.each(1)
     if not e.rank(0) and not e.many[0]:
         return e.again(e.operands[0], shape, axis=None, keepdims=False)
@@ -162,7 +162,7 @@ def over_shape(e: Examples) -> Value:
 
 
 def filled(e: Examples) -> Value:
-    """Arrays of one number for each example, in a shape that is given as one operand or as several."""
+    """Batch the creation of constant arrays, in a shape given as one operand or as several."""
     if any(e.many[k] and not isinstance(e.types[k], ShapeOf) for k in range(1, len(e.operands))) or e.rank(0):
         raise NotBatched
     if e.settings["dtype"] is not None:
@@ -180,7 +180,7 @@ def zeros_of(e: Examples) -> Value:
 
 
 def unbroadcast(e: Examples) -> Value:
-    """A cotangent summed to the shape of what was broadcast."""
+    """Batch ``unbroadcast``: sum a cotangent to the shape of the operand that was broadcast."""
     g, more = e.each(0), e.rank(0) - e.rank(1)
     if more < 0:
         raise NotBatched
@@ -208,13 +208,13 @@ def path_of(index: str) -> list[str]:
 
 
 def check_arrays(e: Examples, first: int) -> None:
-    """Refuse an index of several arrays: NumPy puts their axes first where a slice stands between them."""
+    """Raise for an index with several arrays: NumPy moves their axes to the front if a slice separates them."""
     if any(e.many[first:]) or sum(isinstance(t, Array) for t in e.types[first:]) > 1:
         raise NotBatched
 
 
 def read(e: Examples) -> Value:
-    """A part of each example, or an element or row at a place of each."""
+    """Batch reading by index: a slice of each example, or an element or row at an index of its own."""
     if any(e.many[1:]):
         return gathered(e)
     check_arrays(e, 1)
@@ -245,7 +245,7 @@ def stepped(build: Any, size: Operand, array: Operand, path: list[str], operands
 
 
 def gathered(e: Examples) -> Value:
-    """An element or row of each example, at a place of its own."""
+    """Gather an element or row of each example, at an index of its own."""
     if e.settings["index"] != "i" or e.rank(1) or getattr(e.types[1], "kind", None) != "int":
         raise NotBatched
     if not e.many[0]:
@@ -271,7 +271,7 @@ def written(e: Examples) -> Value:
 
 
 def written_at(e: Examples) -> Value:
-    """A store to an element or row of each example, at a place of its own."""
+    """Batch a store to an element or row of each example, at an index of its own."""
     if e.settings["index"] != "i" or e.rank(2) or getattr(e.types[2], "kind", None) != "int":
         raise NotBatched
     settings = {"distinct": True} if "distinct" in e.settings else {}
@@ -283,12 +283,12 @@ def written_at(e: Examples) -> Value:
 
 
 def has_axis_on_tapes(type_: Type) -> bool:
-    """Is what a tape keeps of each example kept of all as one array: arrays, and floats?"""
+    """Whether a tape stores the values of all examples as one array: true for arrays and floats."""
     return isinstance(type_, Array) or isinstance(type_, Scalar) and type_.kind in ("float", "complex")
 
 
 def on_tape(type_: Type, size: Extent) -> Type:
-    """The type of a tape that keeps values of all examples."""
+    """Return the type of a tape that stores the values of all examples."""
     if not isinstance(type_, Tape):
         raise NotBatched
     return Tape(tuple(of_all(item, size) if has_axis_on_tapes(item) else item for item in type_.items), type_.indexed)
@@ -304,7 +304,7 @@ def of_all(type_: Type, size: Extent) -> Type:
 
 
 def kept(e: Examples) -> Value:
-    """What a round keeps: ``put`` at a place, ``push`` at the end."""
+    """Batch saving on a tape: ``put`` at an index, ``push`` at the end."""
     first = 2 if e.name == "put" else 1
     values = list[Operand]()
     for k in range(first, len(e.operands)):
@@ -315,7 +315,7 @@ def kept(e: Examples) -> Value:
 
 
 def fetched(e: Examples) -> list[Value | Shared]:
-    """What was kept, in the reversed loop."""
+    """Batch reading from a tape in the reversed loop."""
     outs = e.build.call_many(e.name, *e.operands, **e.settings)
     before = e.types[0]
     if not isinstance(before, Tape) or len(outs) != len(before.items) + (e.name == "pop"):
@@ -357,7 +357,7 @@ def transposed(e: Examples) -> Value:
 
 
 def joined(e: Examples) -> Value:
-    """Arrays one behind the other, or side by side."""
+    """Batch concatenation and stacking."""
     return e.again(*(e.each(k) for k in range(len(e.operands))), axis=moved_axis(e.settings["axis"]))
 
 

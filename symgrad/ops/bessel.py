@@ -1,4 +1,4 @@
-"""table: Bessel functions of ``scipy.special``, their relatives and Airy functions, of any real order; by the order SciPy has no slope.
+"""table: Bessel functions of ``scipy.special``, their relatives and Airy functions, of real order; the order itself has no derivative.
 
 Partials: DLMF 10.6(i), 10.29(i) and 10.51, and 9.2.1 for Airy functions; scaled functions by the rule for products.
 """

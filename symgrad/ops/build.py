@@ -1,4 +1,4 @@
-"""Builds ops one after the other, each with its type, at an insertion point.
+"""The builder: inserts typed ops at an insertion point.
 
 The builder asks the op's row for the type of its result, so whoever builds a program knows the
 type of every value at once. It also remembers which integer values are extents, so that
@@ -41,16 +41,16 @@ SUMS: dict[str, Callable[..., Extent | None]] = {
 
 @dataclass
 class Builder:
-    """An insertion point (``block``), the current place in the user's source, and what is known of extents."""
+    """An insertion point (``block``), the current place in the user's source, and the known extents."""
 
     block: Block = field(default_factory=Block)
     loc: Loc = NOWHERE
     extents: dict[Value, Extent] = field(default_factory=dict)
     sizes: dict[Value, Shape] = field(default_factory=dict)  #: numbers of elements: the shapes of the arrays
-    integers: dict[Value, Sequence[Operand]] = field(default_factory=dict)  #: what integers and bools are computed from
+    integers: dict[Value, Sequence[Operand]] = field(default_factory=dict)  #: the definitions of integers and bools
     fresh: Iterator[int] = field(default_factory=count)
     taken: set[str] = field(default_factory=set)  #: symbols of extents that mean something already
-    facts: list[Sum] = field(default_factory=list)  #: what is not negative where ops are put now
+    facts: list[Sum] = field(default_factory=list)  #: quantities that are nonnegative at the insertion point
     plural: set[tuple[str, int]] = field(default_factory=set)  #: extents, by symbol and offset, that are known not to be 1
 
     def call(self, name: str, *args: Operand, hint: str | None = None, **settings: Any) -> Value:
@@ -73,7 +73,7 @@ class Builder:
         return outs
 
     def type_of(self, name: str, types: list[Type], settings: dict[str, Any], operands: Sequence[Operand]) -> Any:
-        """The type that an op would give, of operands of these types."""
+        """Return the result type of an op on operands of these types."""
         return ROWS[name].law(types, {**ROWS[name].settings, **settings}, self.asked(operands))
 
     def note_extent(self, name: str, args: Sequence[Operand], settings: dict[str, Any], out: Value | None) -> None:
@@ -99,7 +99,7 @@ class Builder:
                 self.extents[out] = extent
 
     def asked(self, operands: Sequence[Operand]) -> Asked:
-        """What laws may ask of operands."""
+        """Return the facts about operands that shape laws may use."""
         return Asked(lambda k: self.extent_of(operands[k]), self.facts, self.plural)
 
     def note(self, extent: Extent, less: Extent = 0) -> None:
@@ -109,7 +109,7 @@ class Builder:
             self.facts.append(fact)
 
     def note_round(self, index: Value, start: Operand, stop: Operand, step: Operand) -> None:
-        """Note where the index of a loop is in its rounds."""
+        """Record the range of a loop index."""
         if isinstance(step, Const) and type(step.value) is int and step.value:
             low, high, shift = (start, stop, 0) if step.value > 0 else (stop, start, 1)
             place = self.extent_of(index)
@@ -146,7 +146,7 @@ class Builder:
             self.loc = outer
 
     def extent_of(self, operand: Operand) -> Extent:
-        """The extent that an integer operand stands for; the same operand always gives the same one."""
+        """Return the extent that an integer operand stands for; the same operand always stands for the same extent."""
         if isinstance(operand, Const):
             return operand.value if isinstance(operand.value, int) else Dim("?")
         if operand not in self.extents:
@@ -161,7 +161,7 @@ class Builder:
         return name
 
     def distinct(self, type_: Type) -> Type:
-        """The type of an input: where its symbols are taken (``p.w`` and ``p_w`` are both called ``p_w``), it gets others."""
+        """Return the type of an input, with fresh symbols where its own are in use (``p.w`` and ``p_w`` are both named ``p_w``)."""
         if not isinstance(type_, Array) or type_.shape is None:
             return type_
         shape = tuple(replace(e, symbol=self.symbol(e.symbol)) if isinstance(e, Dim) and e.symbol in self.taken else e for e in type_.shape)
@@ -169,7 +169,7 @@ class Builder:
         return replace(type_, shape=shape)
 
     def freshen(self, type_: Type) -> Type:
-        """Give each extent of which nothing is known (``?``) a symbol of its own."""
+        """Replace each unknown extent (``?``) by a fresh symbol."""
 
         def one(extent: Extent) -> Extent:
             if isinstance(extent, Dim) and extent.symbol == "?":
@@ -216,7 +216,7 @@ def renamed(type_: Type, names: Mapping[str, str]) -> Type:
 
 
 def retype(block: Block, typed: Callable[[Type], Type]) -> None:
-    """Change the types of what a block defines, and the blocks inside it."""
+    """Change the types of the values that a block and its nested blocks define."""
     for value in values(block):
         value.type = typed(value.type)
 

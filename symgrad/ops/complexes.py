@@ -1,4 +1,4 @@
-"""table: functions of complex numbers that are not those of real ones, and which rows are right for complex numbers.
+"""table: functions of complex numbers that differ from those of real numbers, and the rows that are valid for complex operands.
 
 The gradient of a real ``f`` with respect to ``z = x + iy`` is ``df/dx - i df/dy``. So a function that has a complex derivative passes
 ``out_grad`` on as a real one does, multiplied by that derivative: the rows in ``RIGHT`` stand as they are. Others have a row of their
@@ -62,7 +62,7 @@ conjugating("unit_conjugate(x)", "(conj(out_grad) - out_grad * (out * out)) * (0
 elementwise("inverse_modulus(x)", emit="inverse_modulus(x)", law=elementwise_law(_modulus_like), dx="-(out * out * unit_conjugate(x))")
 rule("imaginary(x)", elementwise_law(lambda s: np.imag), emit=lambda s, t: "x.imag" if t[0].is_number else "np.imag(x)", alias="view",
      cheap=True, linear="x", x_grad="-1j * out_grad")  # fmt: skip
-# the real part in memory of its own: of the cotangent of what is real
+# a copy of the real part: the cotangent of a real operand
 rule("real_part(x)", elementwise_law(lambda s: np.real), emit=_real_part_text, linear="x", x_grad="out_grad")
 rule("complex_of(x, y)", lambda types, settings, dim: COMPLEX, emit="complex(x, y)", linear="x y", x_grad="out_grad",
      y_grad="1j * out_grad")  # fmt: skip
@@ -78,7 +78,7 @@ elementwise("complex_digamma(x)", emit="special.psi(x)", dx="complex_polygamma(1
 elementwise("complex_polygamma(n, x)", emit="polygamma(n, x)", like="np.log(x + 0j)", dn=None, dx="complex_polygamma(n + 1, x)")
 elementwise("complex_arccosh(x)", emit="np.arccosh(x)", math="math.acosh(x)", dx="1 / (sqrt(x - 1) * sqrt(x + 1))")
 
-#: rows that have no complex derivative, in words; what gives real numbers of complex ones has none either
+#: rows without a complex derivative, with a description; functions from complex to real numbers have none either
 NOT_HOLOMORPHIC = {
     "modulus": "the absolute value of a complex number", "squared_modulus": "the absolute value of a complex number",
     "conj": "the conjugate of a complex number",
@@ -92,7 +92,7 @@ NOT_HOLOMORPHIC = {
 #: the results of rows that have none, where others have one
 PARTLY_HOLOMORPHIC = {"eig": (1, "an eigenvector of length one")}
 
-#: rows that another one stands for where an operand is complex, and how that is spelt
+#: rows that are replaced by another row for complex operands, with its spelling
 INSTEAD: dict[str, tuple[str, dict[str, Any]]] = {
     "abs": ("modulus", {}), "conjugate": ("conj", {"via": "numpy"}), "imag": ("imaginary", {}), "power": ("complex_power", {}),
     "arccosh": ("complex_arccosh", {}), "symmetric": ("hermitian", {}), "gamma": ("complex_gamma", {}),
@@ -118,7 +118,7 @@ NAMES = """modulus squared_modulus
     complex_gamma complex_digamma complex_polygamma loggamma lambertw wofz wofz_slope erfi exp1 expi
     bessel_j bessel_y bessel_iv bessel_k hankel1 hankel2
     cholesky eig eigh svd qr pinv slogdet var std half_tril hermitian diag_embed gaps unphased"""
-#: rows that are right for complex numbers: what their rules say of real numbers holds of complex ones, or they are of complex ones only
+#: rows that are valid for complex operands: their rules hold for complex numbers, or concern complex numbers only
 RIGHT = {*NAMES.split(), *(f"einsum{n}{part}" for n in range(1, 5) for part in ("", *(f"_part{k}" for k in range(n))))}
 
 

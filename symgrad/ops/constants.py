@@ -1,4 +1,4 @@
-"""table: functions whose results do not change with small changes of their inputs, or are not numbers.
+"""table: functions whose derivative is zero almost everywhere, or whose results are not numbers.
 
 Those applied element by element stand with the others in ``elementwise.py``, reductions in ``reductions.py``.
 """
@@ -52,7 +52,7 @@ def _grid_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
 
 
 def _lexsort_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """Places along the last axis; keys that are numbers have one."""
+    """The shape law of indices along the last axis; scalar keys have one."""
     shape = shape_of(types[0])
     return array_or_scalar("i64", shape[1:] if len(types) == 1 and shape and len(shape) > 1 else shape)
 
@@ -68,7 +68,7 @@ def _window_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
 
 
 def _refusing_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """The row of what a composition cannot say: to build it is an error."""
+    """The law of a row for unsupported calls of a composition: building it is an error."""
     if settings["what"]:
         raise UnsupportedArgument(settings["what"])
     return UNKNOWN

@@ -1,4 +1,4 @@
-"""table: the sum of products of two arrays over axes that have names, as products of matrices, for printing.
+"""table: tensor contractions over named axes as matrix products, for emission.
 
 ``contract(a, b, subscripts="ij,kj->ik")`` is ``a.dot(b.T)``. The row has no derivative: the pass that brings it in runs when all
 differentiating is done.
@@ -22,7 +22,7 @@ def _law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 
 
 def _text(settings: dict[str, Any], types: list[Type]) -> str:
-    """Without a function of ours where the operands are matrices or vectors, as they stand or transposed."""
+    """Emit a plain matrix product if the operands are matrices or vectors, possibly transposed."""
     (a, b), out = subscripts_of(settings["subscripts"])
     summed = [c for c in a if c in b and c not in out]
     alone = (set(a) ^ set(b)) - set(out)

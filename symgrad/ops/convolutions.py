@@ -1,4 +1,4 @@
-"""table: one vector that slides along another. Each of the two rows is the other's cotangent."""
+"""table: convolution and correlation of vectors. Each of the two rows is the other's cotangent."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _vector(type_: Type) -> Extent:
 
 
 def _dtype(types: list[Type]) -> str | None:
-    """That of a product of arrays; numbers of Python's count as arrays here, which says more than they do elsewhere."""
+    """The dtype of a product of arrays; Python numbers count as arrays here, unlike elsewhere."""
     known = all(t.is_number and rank_of(t) != 0 for t in types)
     return array_dtype(np.multiply, types) if known else None
 
@@ -41,13 +41,13 @@ def _convolution_law(types: list[Type], settings: dict[str, Any], dim: Extents) 
 
 
 def _correlation_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """Of the shape that is given."""
+    """The law of a correlation in a given shape."""
     *numbers, shape = types
     return Array(_dtype(numbers), shape.shape if isinstance(shape, ShapeOf) else None, "C")
 
 
 def _correlation_text(settings: dict[str, Any], types: list[Type]) -> str:
-    """Products that are summed; NumPy takes the conjugate of the second vector, so it is given that."""
+    """Emit a correlation without conjugation: NumPy conjugates the second vector, so the text conjugates it too."""
     vector = "np.atleast_1d(v)" if rank_of(types[1]) == 0 else "v"
     return f"np.correlate(g, {f'np.conj({vector})' if is_complex(types[1]) else vector})"
 

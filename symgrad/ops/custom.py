@@ -1,4 +1,4 @@
-"""table: what a ``custom_vjp`` becomes in the IR; after differentiating, ``adjoint/custom.py`` takes it out again.
+"""table: calls of functions with a ``custom_vjp``; ``adjoint/custom.py`` replaces them by the user's backward function.
 
 ``custom`` is its first operand, and its derivative is what a lowered backward function makes of the residuals.
 """

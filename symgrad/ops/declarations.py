@@ -1,4 +1,4 @@
-"""What users declare of functions of their own: by formulas and rules, or by functions that say the derivative."""
+"""Rows that users declare for their own functions: by formulas and rules, or by functions that compute the derivative."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Custom:
     jvp: Any = None  #: False while a function is to have one
 
 
-#: what users declared, which comes before all else; entered by ``symgrad.rules``
+#: declarations of users, which take precedence; registered by ``symgrad.rules``
 DECLARED: dict[Any, Spelling | Custom] = {}
 
 
@@ -40,7 +40,7 @@ DECLARATIONS: dict[Any, Declaration] = {}
 
 
 def declared(function: Any) -> Spelling | Custom | None:
-    """What the user has declared of a callable."""
+    """Return the user's declaration of a callable."""
     try:
         return DECLARED.get(function)
     except TypeError:

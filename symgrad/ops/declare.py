@@ -1,4 +1,4 @@
-"""The rule table's form: what a row says, and the checks that make silence an error.
+"""The fields of a row, and the checks of each declaration: a missing derivative is an error.
 
 A row is a signature, a shape law, one expression an input for the derivative, and the text
 that computes it. Rows say nothing of the chain rule, broadcasting, accumulation or casts;
@@ -22,7 +22,7 @@ from symgrad.ir.types import Extent, Type
 #: i-th operand, an integer, stands for -> the type of each output (an extent ``Dim("?")`` is given a name by the builder)
 Law = Callable[[list[Type], dict[str, Any], Callable[[int], Extent]], "Type | tuple[Type, ...]"]
 Alias = Literal["fresh", "view", "same", "depends"]
-#: the text of a row, or a function of its settings and the types of its operands that gives it
+#: the text of a row, or a function of its settings and operand types that returns it
 Emit = str | Callable[[dict[str, Any], list[Type]], str]
 
 
@@ -100,7 +100,7 @@ SIGNATURE = re.compile(
 def parse_signature(text: str) -> tuple[str, tuple[str, ...], dict[str, Any], tuple[str, ...], str | None]:
     """Split ``name(x, *rest, axis=None) -> out = formula`` into its parts.
 
-    What has a default is a setting; ``*`` alone may separate the two for the eye.
+    A parameter with a default is a setting; a bare ``*`` may separate settings from operands.
     """
     match = SIGNATURE.fullmatch(text.strip())
     if match is None:
@@ -129,7 +129,7 @@ def outs_of(text: str | None) -> tuple[str, ...]:
 
 
 def add(row: Row) -> Row:
-    """Enter a row; a name is entered once, and every param must say what its derivative is."""
+    """Register a row; each name is registered once, and every operand must have a declared derivative."""
     if row.name in ROWS:
         raise ValueError(f"row {row.name!r} is there already")
     stated = set(row.partials) | set(row.pullbacks)
@@ -174,7 +174,7 @@ def constant(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "f
 
 def missing(text: str, law: Law, why: str, *, emit: Emit | None = None,
             consumes: bool = False, effect: bool = False, statement: bool = False) -> Row:  # fmt: skip
-    """Declare a function that has a derivative which nobody has written; ``why`` is told to the user."""
+    """Declare a function whose derivative is not implemented; ``why`` is shown to the user."""
     name, params, settings, outs, _ = parse_signature(text)
     return add(Row(name, params, law, settings, outs, missing=why, emit=emit or default_emit(name, params, settings), consumes=consumes,
                    effect=effect, statement=statement))  # fmt: skip

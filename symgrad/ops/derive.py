@@ -18,7 +18,7 @@ SYMPY_NAMES = {
 
 
 def namespace(params: Sequence[str], **assumptions: bool) -> dict[str, Any]:
-    """What a formula's names mean to sympy."""
+    """Return the meaning of a formula's names in sympy."""
     import sympy
 
     names = {ours: getattr(sympy, theirs) for ours, theirs in SYMPY_NAMES.items()}
@@ -61,7 +61,7 @@ def _say(e: Any, inside: int) -> str:
     if not e.free_symbols:
         return _say(sympy.Float(e, 17), inside)
     if e.is_Add:
-        # numbers first, then the terms with a plus, so that "1 - out * out" is said as one would write it
+        # numbers first, then positive terms, so that the text is "1 - out * out"
         terms = sorted(e.args, key=lambda t: (bool(t.free_symbols), t.could_extract_minus_sign(), str(t)))
         text = _say(terms[0], 1)
         for t in terms[1:]:
@@ -109,7 +109,7 @@ from __future__ import annotations'''
 
 
 def main() -> None:
-    """Write ``derived.py`` anew beside this file."""
+    """Regenerate ``derived.py``."""
     from pathlib import Path
 
     from symgrad.ops import spelling  # which reads every module with rows

@@ -35,7 +35,7 @@ SPELT = frozenset({"exp", "log", "sqrt", "sin", "cos", "sinh", "cosh", "copysign
 
 
 class _OfScipy:
-    """``scipy.special``, imported when it is asked: whoever calls its functions has it."""
+    """``scipy.special``, imported on first access."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -46,7 +46,7 @@ class _OfScipy:
 
 @cache
 def evaluator(params: tuple[str, ...], text: str) -> Callable[..., Any]:
-    """The function that a row's text says, to ask for dtypes."""
+    """Return the function of a row's text, for queries of dtypes."""
     space = {"np": np, "math": python_math, "cmath": cmath, "special": _OfScipy()}
     return eval(f"lambda {', '.join(params)}: {text}", space)  # type: ignore[no-any-return]
 
@@ -100,7 +100,7 @@ def texts(
 def elementwise(text: str, *, emit: str | Emit | None = None, numpy: str | None = None, math: str | None = None, like: str | None = None,
                 scipy: str | None = None, cheap: bool = False, linear: str = "", law: Law | None = None, steep: bool = False,
                 **partials: str | None) -> Row:  # fmt: skip
-    """Declare ``name(x, y) = formula`` with ``dx=``, ``dy=`` for partials said by hand, None for zero on purpose.
+    """Declare ``name(x, y) = formula``; ``dx=``, ``dy=`` are explicit partial derivatives, None declares zero.
 
     ``like`` is an expression that gives the same dtypes, where ``emit`` is not one of NumPy's. ``steep``: there are points
     where the function has a value and its slope is infinite.
@@ -170,7 +170,7 @@ def _where_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 
 def _bounded(types: list[Type]) -> list[Type]:
-    """The operands of a clip that are given."""
+    """Return the operands of a clip that are present."""
     return [t for t in types if not is_none(t)]
 
 
@@ -208,7 +208,7 @@ def _mask_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Resu
 
 
 def text_law(params: tuple[str, ...], text: Emit) -> Law:
-    """The law of a function applied element by element whose text is another one for numbers: NumPy is asked about that text."""
+    """The law of an elementwise function whose text differs for numbers: the dtype is that of the text."""
 
     def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
         return elementwise_law(lambda s: evaluator(params, text(settings, types)))(types, settings, dim)
@@ -396,7 +396,7 @@ elementwise("ldexp(x, n)", math="math.ldexp(x, n)", dx="ldexp(1.0, n)", dn=None,
 elementwise("conjugate(x)", emit="np.conj(x)", dx="1", cheap=True, linear="x")
 rule("real(x)", elementwise_law(lambda s: np.real), emit=_real_text, alias="view", cheap=True, linear="x", x_grad="out_grad")
 constant("imag(x)", _imaginary_law, emit="np.imag(x)", alias="depends")
-# the float beside x that is nearer to y: between two neighbours it moves as x does
+# the float next to x towards y: between two floats it moves like x
 elementwise("nextafter(x, y)", math="math.nextafter(x, y)", dx="1", dy=None)
 rule("where(c, x, y, via=None)", _where_law, emit=_where_text, linear="x y", c_grad=None,
      x_grad="fit(where(c, out_grad, 0.0), shape_of(x))", y_grad="fit(where(c, 0.0, out_grad), shape_of(y))")  # fmt: skip

@@ -1,4 +1,4 @@
-"""table: the ops that the engine itself brings in for arrays: reading and writing them, shapes, dtypes.
+"""table: array ops that the engine introduces: reading, writing, shapes, dtypes.
 
 Their derivatives are rows like all others, so a gradient can be differentiated again.
 """
@@ -71,7 +71,7 @@ def _shape_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
 
 
 def _shape_and(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """A shape and more extents behind it."""
+    """Return a shape followed by further extents."""
     shape = types[0].shape if isinstance(types[0], ShapeOf) else None
     return ShapeOf(None if shape is None else (*shape, *(dim(k) for k in range(1, len(types)))))
 
@@ -122,7 +122,7 @@ def _number(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 
 
 def is_surely_array(type_: Type) -> bool:
-    """Is it an array whatever path was taken?  What has no known rank may be a number."""
+    """Whether it is an array on every path; a value of unknown rank may be a number."""
     return isinstance(type_, Array) and type_.shape is not None
 
 
@@ -215,7 +215,7 @@ rule(f"add_written(x, v, *index, {_PATH})", _owned, batch=batched.written, emit=
      x_grad="out_grad", v_grad="fit(of_part(take_written(out_grad, *index, index=index), index), shape_of(v))",
      index_grad=None)  # fmt: skip
 rule("copy(x)", _like, batch=batched.same, emit=_copy_text, linear="x", x_grad="out_grad")
-# what ``x.copy()`` of the user's does to an array that lies otherwise
+# ``x.copy()`` in user code, which changes the memory layout
 rule("copy_rows(x)", _by_rows, batch=batched.same, emit="x.copy()", linear="x", x_grad="out_grad")
 rule("by_rows(x)", _array_by_rows, emit='np.asarray(x, order="C")', alias="depends", linear="x", x_grad="out_grad")
 rule("accumulate(x, g)", _accumulate, batch=batched.added_in_place, emit="x += g", consumes=True, statement=True, linear="x g",
@@ -239,7 +239,7 @@ rule("in_form(g, x)", _second, emit="in_form(g, x)", alias="depends", g_grad="ou
 rule("unbroadcast(g, shape, array=False)", _unbroadcast, batch=batched.unbroadcast, emit=_unbroadcast_text, linear="g", alias="depends",
      g_grad="spread(out_grad, shape_of(g), axis=(), keepdims=True)", shape_grad=None)  # fmt: skip
 rule('cast(x, dtype="f64")', _cast, batch=batched.same, emit=_cast_text, linear="x", x_grad="fit(out_grad, shape_of(x))")
-# the same where nothing is known of the dtype but what a declaration says; nothing is done where it is right
+# the same for a dtype known only by declaration; no operation if it already matches
 rule('settled(x, dtype="f64")', _cast, emit="x.astype(dtype, copy=False)", alias="depends", linear="x", x_grad="fit(out_grad, shape_of(x))")
 rule('number(x, kind="float")', _number, emit=lambda s, t: f"{s['kind']}(x)", linear="x", x_grad="fit(out_grad, shape_of(x))")
 

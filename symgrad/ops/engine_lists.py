@@ -1,4 +1,4 @@
-"""table: the ops of tapes and lists: storing values for the backward half, reading and writing lists, converting them to arrays."""
+"""table: ops on tapes and lists: saving values for the backward half, reading and writing lists, conversion to arrays."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _list_join(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
 
 
 def _list_slice_text(settings: dict[str, Any], types: list[Type]) -> str:
-    """A slice as it is written: without the parts that are None."""
+    """Return the text of a slice, without parts that are None."""
     start, stop, step = ("" if type_ == Object("None") else word for word, type_ in zip(("start", "stop", "step"), types[1:], strict=True))
     return f"l[{start}:{stop}{f':{step}' if step else ''}]"
 
@@ -230,7 +230,7 @@ rule("put(tape, i, first, *more, add=False)", _put, batch=batched.kept, emit=_pu
      more_grad="part(get(out_grad, i), position + 1)")  # fmt: skip
 rule("get(tape, i) -> values", _get, batch=batched.fetched, emit="tape[i]", tape_grad="put(out_grad, i, values_grad)", i_grad=None)
 
-# where the state of a loop is kept in some rounds only: the round of the next snapshot
+# for loops with checkpoints: the iteration of the next snapshot
 constant("next_snapshot(start, stop, free)", _int, emit="next_snapshot(start, stop, free)")
 constant("snapshots_within(memory, loops, size)", _int, emit="snapshots_within(memory, loops, size)")
 

@@ -1,4 +1,4 @@
-"""table: the ops that hide something from derivatives: calls that the engine cannot see into, cuts, checks, errors, texts."""
+"""table: ops without a derivative: opaque calls, stop-gradient, checks, errors, texts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _nothing(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple
     return ()
 
 
-# ------------------------------------------------------------------ what the engine cannot see into
+# ------------------------------------------------------------------ opaque calls
 
 SEEN = "nothing is known of its derivative"
 missing("opaque(f, *args, names=(), type=None)", _unknown, SEEN, emit="f(*args)", effect=True)
@@ -50,18 +50,18 @@ missing("opaque_pure(f, *args, names=(), type=None, refusal=None)", _unknown, SE
 # a store in an array of the caller's, which the program reads a copy of
 constant(f"store_outside(x, v, *index, {_PATH})", _nothing, emit=_set_text, effect=True, statement=True)
 missing("opaque_attribute(owner, attribute='')", _unknown, SEEN, emit=lambda settings, types: attribute("owner", settings["attribute"]))
-# what a call is known to give: a generator of random numbers, or a number or array that it has drawn
+# calls with a known result: a random generator, or a number or array that it draws
 missing("generator(x)", lambda types, settings, dim: Object("generator"), SEEN, emit="x")
 rule("drawn(x, *shape, dtype='f64')", _drawn, emit="x", alias="same", cheap=True, x_grad="out_grad", shape_grad=None)
-# what an unknown call may have changed: a new version whose derivative is not known
+# the new version of a value that an opaque call may have modified; its derivative is unknown
 missing("touched(x, call)", _first, SEEN, emit="pass", consumes=True, effect=True, statement=True)
 
 # ------------------------------------------------------------------ cuts, checks and texts
 
-# a copy of what NumPy makes a view of ``x``
+# a copy of a view of ``x``
 rule("may_share(x, y)", lambda types, settings, dim: types[1], emit="y", alias="depends", linear="y", x_grad=None, y_grad="out_grad")
 constant("stop_gradient(x)", _first, emit="x", alias="same", cheap=True, batch=batched.same)
-# a value that no derivative passes, and one whose total derivative is asked for: that of ``p``
+# a value without a derivative, and one whose total derivative is that of ``p``
 constant("barrier(x)", _first, emit="x", alias="same", cheap=True)
 # a value in a block inside, which gradients find by its key
 rule("label(x, key='')", _first, emit="x", alias="same", cheap=True, x_grad="out_grad")

@@ -1,4 +1,4 @@
-"""table: recursive filters of ``scipy.signal``: ``A y = B x`` for the polynomials ``A`` and ``B`` in the delay that ``a`` and ``b`` are.
+"""table: recursive filters of ``scipy.signal``: solves ``A y = B x`` for polynomials ``A`` and ``B`` in the delay.
 
 The filter is linear in ``x``, and its transpose is the same filter from the last sample to the first. By ``b`` and ``a`` the slopes are
 products at lags: differentiate ``A y = B x`` (Oppenheim and Schafer, Discrete-Time Signal Processing, chapter 6, has the equation). All

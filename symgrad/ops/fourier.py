@@ -1,4 +1,4 @@
-"""table: Fourier transforms. ``axes`` and ``norm`` are known while compiling; ``sizes`` are what the axes are cut or padded to.
+"""table: Fourier transforms. ``axes`` and ``norm`` are static; ``sizes`` are the extents to which axes are cut or padded.
 
 Of each transform the cotangent is a row of its own, whose cotangent is the transform again.
 """
@@ -51,14 +51,14 @@ def last_extent(name: str, extent: Extent, sized: bool) -> Extent:
 
 
 def back_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """The shape that is given; real where the transform is of real numbers."""
+    """The law of an inverse transform: the given shape; real if the transform is of real numbers."""
     shape = types[1].shape if isinstance(types[1], ShapeOf) else None
     one = np.real if settings["kind"] in HALVING else evaluator(("x",), "np.fft.fft(x)")
     return Array(array_dtype(one, [Array(dtype_of(types[0]), (1,))]), shape)
 
 
 def words(settings: dict[str, Any], sizes: str) -> str:
-    """The arguments of a transform behind the first, those that matter."""
+    """Return the arguments of a transform after the first that differ from the defaults."""
     axes, norm = settings["axes"], settings["norm"]
     if settings["kind"].endswith("n"):
         said = [f"s={sizes}"] if sizes else []

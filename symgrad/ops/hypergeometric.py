@@ -1,4 +1,4 @@
-"""table: hypergeometric functions of ``scipy.special``, and what is said in them: integrals, orthogonal polynomials, zeta, Lambert's W.
+"""table: hypergeometric functions of ``scipy.special`` and their special cases: integrals, orthogonal polynomials, zeta, Lambert's W.
 
 Partials: DLMF 13.3(ii), 15.5(i) and 16.3(i) for hypergeometric functions, 6.2, 7.2(iii) and 8.19(iv) for integrals, 18.9(iii) for
 polynomials, 19.4(i) for elliptic integrals, 25.11.17 for zeta, 4.13.4 for W, 7.10.2 for the plasma dispersion function; Corless et
@@ -16,7 +16,7 @@ __all__: list[str] = []
 
 
 def unknown(function: str, *parameters: str) -> dict[str, Any]:
-    """The partials of a function by parameters by which SciPy has no slope."""
+    """Return the partial derivatives with respect to parameters for which SciPy has none."""
     return {f"d{name}": f"no_slope({name}, of='the argument {name} of {function}')" for name in parameters}
 
 

@@ -1,4 +1,4 @@
-"""table: what a solver of SciPy has found, and the derivative that follows from the equation that it has solved.
+"""table: solutions that SciPy's solvers return, with the derivative that follows from the solved equation.
 
 ``solver`` calls SciPy; its result carries no derivative. ``implicit``, ``attained``, ``integral`` and ``trajectory`` are that result
 again, each with the derivative of the solution of a kind of equation. ``adjoint/solutions.py``, ``trajectories.py`` and

@@ -1,4 +1,4 @@
-"""Index paths: how ``x[i, 1:-1]``, ``y.T[k]`` and views of views are said in the IR, and the type they give.
+"""Index paths: the IR's form of ``x[i, 1:-1]``, ``y.T[k]`` and views of views, and the types of the results.
 
 A path is a string setting ``index`` of steps joined by ``;``, read with the operands beside it.
 An index step has one letter an item: ``i`` an int, an integer array or a mask (one operand),
@@ -54,7 +54,7 @@ def is_part(index: str) -> bool:
 
 
 def subscript(step: str, operands: Iterable[Any]) -> tuple[Any, ...]:
-    """The subscript that NumPy is given for an index step with these operands.
+    """Return the NumPy subscript of an index step with these operands.
 
     >>> subscript("isn", [2, 1, None, None])
     (2, slice(1, None, None), None)
@@ -68,7 +68,7 @@ def subscript(step: str, operands: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def is_basic(index: str, types: Sequence[Type]) -> bool:
-    """Is the path made of ints, slices, None and ellipsis only, so that it is a view?"""
+    """Whether the path consists of ints, slices, None and ellipsis only, so that it is a view."""
     return all(isinstance(t, Scalar) and t.kind == "int" or isinstance(t, Object) for t in _items(index, types))
 
 
@@ -93,7 +93,7 @@ def _items(index: str, types: Sequence[Type]) -> list[Type]:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The extents that integer operands stand for, and what is known of these where the op stands: sums that are not negative.
+    """The extents that integer operands stand for, and the affine sums known to be nonnegative at the op.
 
     ``plural``: extents that are known not to be 1; ``skipped``: how many operands stand before those that are counted.
     """
@@ -177,7 +177,7 @@ def concerning(goal: Sum, facts: Sequence[Sum]) -> list[Sum]:
 
 
 def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
-    """The shape NumPy's broadcasting gives; None where a rank is unknown."""
+    """Return the broadcast shape, or None if a rank is unknown."""
     if any(s is None for s in shapes):
         return None
     known = [s for s in shapes if s is not None]
@@ -204,7 +204,7 @@ def _broadcast_extent(extents: list[Extent]) -> Extent:
 
 
 def index_type(x: Type, index: str, types: Sequence[Type], dim: Extents, copies: bool) -> Type:
-    """The type of ``x`` read by a path; ``dim(k)`` is the extent that the k-th index operand stands for.
+    """Return the type of ``x`` indexed by a path; ``dim(k)`` is the extent that the k-th index operand stands for.
 
     ``copies``: the result owns its memory (``take``), else it is a view of ``x``.
     """
@@ -332,5 +332,5 @@ def _is_mask(item: Type) -> bool:
 
 
 def _axes_taken(item: Type) -> int:
-    """How many axes of the array an item between the brackets stands for: as many as a mask has, else one."""
+    """Return the number of axes that an index item consumes: the rank of a mask, else one."""
     return len(getattr(item, "shape", ())) if _is_mask(item) else 1

@@ -1,14 +1,14 @@
-"""A function or method without a rule -> what to write in its place, as the hint of the refusal; ``tests/ways_out.py`` follows each."""
+"""Hints for functions and methods without a rule: what to write in their place. ``tests/ways_out.py`` follows each hint."""
 
 from __future__ import annotations
 
 from typing import Any
 
-#: of what changes a list or instance that it is given, where no other way is known
+#: for functions that modify their argument, if no other way is known
 WRITE_OUT = "write what it does with statements of your own, or call it before and pass the result"
-#: of what is given a function
+#: for functions that take a function
 IN_A_LOOP = "write what it does as a loop or a comprehension"
-#: of what reads the variables of a running function
+#: for functions that read the variables of a running function
 NAMED = "write the expression out, or hand the values over in a dict"
 
 #: functions and classes by module and name
@@ -28,7 +28,7 @@ METHODS = {
     "to_bytes": "call it before, and pass its result as an argument",
 }
 
-#: what looks at a running function, where its variables are not all that is asked for
+#: functions that inspect a running function beyond its variables
 OF_FRAMES = {
     "breakpoint": "leave it out; pdb.runcall(df.debug(x), x) steps through the derivative df",
     "input": "read it before, and pass it as an argument",
@@ -39,7 +39,7 @@ OF_FRAMES = {
 
 
 def instead_of(function: Any) -> str | None:
-    """What to write in the place of a function or class that has no rule; None where nothing is known.
+    """Return what to write in place of a function or class without a rule, or None.
 
     >>> import collections
     >>> instead_of(collections.UserDict)
@@ -47,7 +47,7 @@ def instead_of(function: Any) -> str | None:
     """
     module = getattr(function, "__module__", None)
     owner = getattr(function, "__self__", None)
-    if module is None and owner is not None:  # a method of the generator behind the functions of random
+    if module is None and owner is not None:  # a method of the generator behind the functions of ``random``
         module = type(owner).__module__
     return FUNCTIONS.get(f"{(module or '').lstrip('_')}.{getattr(function, '__name__', '')}")
 

@@ -1,4 +1,4 @@
-"""table: values and slopes of the splines of ``scipy.interpolate`` at points that carry a derivative; the spline itself is data.
+"""table: values and slopes of ``scipy.interpolate`` splines at active points; the spline itself is data.
 
 The slope of a spline is a spline of one degree less, which SciPy evaluates: C. de Boor, A Practical Guide to Splines (1978), chapter X.
 """

@@ -1,4 +1,4 @@
-"""table: elementwise rows that compute into memory that exists, for printing: ``multiply_into(into, x, y)`` is ``into *= y``.
+"""table: elementwise rows that write into existing memory, for emission: ``multiply_into(into, x, y)`` is ``into *= y``.
 
 A row ``<name>_into`` stands beside every row that is one ufunc of NumPy. ``place`` says which operand ``into`` is itself, if
 it is one (then its old content is read before it is overwritten); with an ``index`` the result goes to ``into[...]``, and
@@ -31,7 +31,7 @@ ONLY_AUGMENTED = frozenset({"power_into"})
 
 
 def same_memory(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """The result is what was overwritten."""
+    """The law of a row that writes into existing memory: the result is that memory."""
     return types[0]
 
 
@@ -86,7 +86,7 @@ def text(ufunc: str, augmented: str | None, params: tuple[str, ...], settings: d
 
 
 def declare(row: Row, ufunc: str, augmented: str | None) -> None:
-    """Enter the row beside ``row``."""
+    """Register the counterpart of ``row`` that writes into existing memory."""
 
     def emit(settings: dict[str, Any], types: list[Type]) -> str:
         return text(ufunc, augmented, row.params, settings)

@@ -1,4 +1,4 @@
-"""table: joining arrays, parting them again, and repeating what is in them.
+"""table: functions that join, split and repeat arrays.
 
 The ``*_part`` rows are cotangents that no single function of NumPy computes.
 """
@@ -156,7 +156,7 @@ def _list_join_text(name: str) -> Emit:
 
 rule("concatenate(*xs, axis=0)", _concatenate_law, batch=batched.joined, emit=_join_text("concatenate"), linear="*xs",
      xs_grad="concatenate_part(out_grad, *xs, at=position, axis=axis)")  # fmt: skip
-# what the operand ``at`` contributed to a concatenation, and its cotangent: zeros around it
+# the part of a concatenation that comes from operand ``at``, and its cotangent, padded with zeros
 rule("concatenate_part(g, *xs, at=0, axis=0)", _own_part_law, emit=_part_text, alias="view", linear="g",
      g_grad="concatenate_place(out_grad, shape_of(g), *xs, at=at, axis=axis)", xs_grad=None)  # fmt: skip
 rule("concatenate_place(g, shape, *xs, at=0, axis=0)", into_shape_law, emit="concatenate_place(g, shape, [*xs], at, axis)", linear="g",

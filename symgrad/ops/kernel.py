@@ -1,4 +1,4 @@
-"""table: what only kernels use, the functions that numba compiles: sums that may be taken in any order, and checks.
+"""table: ops of numba kernels only: reductions in any order, and checks.
 
 A check raises whatever its reason; the function is then run again on the NumPy target, which raises properly or goes on.
 """
@@ -100,7 +100,7 @@ for _name in ("new_empty", "new_zeros"):
         emit=lambda settings, types, name=_name: _new_text(name, len(types), settings["dtype"]),
     )
 
-# places for arrays, before these are made
+# variables for arrays before their creation
 constant("list_of_same(item, count)", lambda types, settings, dim: List(types[0]), emit="[item] * count")
 
 # the last entries of a tape are those of an inner one
@@ -119,10 +119,10 @@ constant("lists_from(lengths, numbers)", _lists_law, emit="lists_from(lengths, n
 constant("lengths_of(l)", lambda types, settings, dim: Array("i64", (dim(0),), "C"), emit="lengths_of(l)")
 constant("numbers_of(l, dtype='f64')", lambda types, settings, dim: Array(settings["dtype"], (dim(0),), "C"), emit="numbers_of(l)")
 
-# where the caller of a pullback is given the results, and gives the seeds
+# the point at which a pullback returns the results and receives the seeds
 constant("seeds(*results)", lambda types, settings, dim: tuple(types), emit="seeds(*results)", effect=True)
 
-# shapes that are handed in and out
+# shapes passed in and out
 constant("shape_part(shape, axis=0)", int_law, emit="shape[axis]", cheap=True)
 constant("shape_from(*extents)", _shape_law, emit="(*extents,)")
 

@@ -1,4 +1,4 @@
-"""table: products of matrices and tensors, solving, inverses, determinants.
+"""table: products of matrices and tensors, linear solves, inverses, determinants.
 
 The cotangents of products are rows of their own (``matmul_left`` is the cotangent of the left factor): each
 is again a product, so the family is closed under differentiation. Their texts depend on the ranks.
@@ -57,7 +57,7 @@ def _dot_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 
 
 def _factor_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """The cotangent of a factor: as the cotangent and the other factor multiply, in the shape given."""
+    """The law of a factor's cotangent: the product of the cotangent and the other factor, in the given shape."""
     shapes = [t for t in types if isinstance(t, ShapeOf)]
     shape = shapes[0].shape if shapes else None
     return array_or_scalar(_product_dtype([t for t in types if not isinstance(t, ShapeOf)]), shape)
@@ -88,7 +88,7 @@ def _tensordot_law(types: list[Type], settings: dict[str, Any], dim: Extents) ->
 
 
 def _ranks(types: list[Type]) -> tuple[int | None, ...]:
-    """The ranks of operands; of an operand that is a shape, the rank of what has that shape."""
+    """Return the ranks of operands; for a shape operand, the rank of an array of that shape."""
     return tuple((None if t.shape is None else len(t.shape)) if isinstance(t, ShapeOf) else rank_of(t) for t in types)
 
 
@@ -237,7 +237,7 @@ for _count in range(1, MOST_EINSUM + 1):
 # ------------------------------------------------------------------ solving
 
 
-#: what gives the dtype of sizes
+#: the source of the dtype of sizes
 REAL = "np.real(1.0 * x / 1)"
 
 
@@ -423,7 +423,7 @@ rule("pinv(a)", lambda types, settings, dim: _flipped(_matrix_law(types, setting
 
 
 def _matrix_rank_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """Of each matrix; of what is no matrix an integer of Python's."""
+    """The law of the rank of each matrix; a Python integer for a single matrix."""
     shape = shape_of(types[0])
     if shape is None:
         return Array(None, None)

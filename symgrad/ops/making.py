@@ -1,4 +1,4 @@
-"""table: making arrays of numbers, and counting what is in them."""
+"""table: functions that create arrays, and functions that count elements."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ def _arange_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
 
 
 def bound_named(bounds: int, at: int) -> str:
-    """Which of so many bounds of ``np.arange`` is the one at this place?"""
+    """Return which bound of ``np.arange`` an argument is, given the number of arguments."""
     return ("stop", "step")[at // 2] if at or bounds == 1 else "start"
 
 
 def _part_of_bound_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """A Python number for the end; for the step a sum of what integers were multiplied with."""
+    """The law of a bound's cotangent: a Python number for the end; for the step, a sum weighted by integers."""
     name = bound_named(len(types) - 1, settings["at"])
     if name == "stop":
         return FLOAT

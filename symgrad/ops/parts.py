@@ -1,4 +1,4 @@
-"""Which part of an array an op reads or writes, and whether two ops may touch one element.
+"""Access regions: which part of an array an op reads or writes, and whether two ops may access one element.
 
 Only what is proved counts as apart: paths whose integers are sums of loop indices, extents and other
 integers, compared axis by axis.
@@ -53,10 +53,10 @@ def is_plain(operand: Operand, letter: str) -> bool:
 
 
 def span(letter: str, operands: list[Operand], extent: Extent | None, array: Value, here: Round) -> Span | None:
-    """What one item of a path selects of its axis."""
+    """Return the part of its axis that one item of a path selects."""
 
     def counted(operand: Operand) -> Sum | None:
-        """A place on the axis, counted from its start; None where it may be counted from the end."""
+        """Return an index counted from the start of the axis; None if it may be negative."""
         place = here.sum(operand)
         if place is None:
             return None
@@ -89,7 +89,7 @@ def apart(a: list[Span | None], b: list[Span | None], facts: list[Sum]) -> bool:
 
 
 def follows_in(late: list[Place], early: list[Place], level: int) -> bool:
-    """Within one round of all the loops that hold both, does the first come after the second?"""
+    """Whether the first op follows the second within one iteration of all common loops."""
     (block, one), (_, two) = late[level], early[level]
     if one == two and isinstance(op := block.ops[one], If | While | For):
         inner = [path[level + 1][0] for path in (late, early) if level + 1 < len(path)]
@@ -98,7 +98,7 @@ def follows_in(late: list[Place], early: list[Place], level: int) -> bool:
 
 
 def meet(store: Call, access: Call, loop: Block | None, layout: Layout) -> bool:
-    """May the two touch one element, the store in a later round of a loop or, without one, in the same?"""
+    """Whether the two may access one element, with the store in a later iteration of a loop or, without a loop, in the same."""
     inside = frozenset() if loop is None else frozenset([loop])
     now, later = Round(layout), Round(layout, inside)
     now.bounds(layout.places[access.outs[0]][0])
@@ -109,7 +109,7 @@ def meet(store: Call, access: Call, loop: Block | None, layout: Layout) -> bool:
         gap = combined(later.index(op), now.index(op), -1)
         now.facts.append(combined(combined({}, gap, ahead), {ONE: -abs(op.step.value)}))
     touched = spans(access, now)
-    if store.name == "list_append" and touched:  # what is counted from the start stays where it is
+    if store.name == "list_append" and touched:  # indices counted from the start are unaffected
         return touched[0] is None
     return not apart(touched, spans(store, later), now.facts)
 

@@ -1,4 +1,4 @@
-"""Which ops may raise an exception, whatever becomes of their results.
+"""Which ops may raise an exception; these are kept even where their results are dead.
 
 An op that may raise is part of what a function does: the exception reaches a handler or the caller. Everything may raise but
 what is proved here not to: rows that are ``total``, elementwise rows whose operands broadcast and that are defined everywhere,
@@ -31,7 +31,7 @@ TOTAL = frozenset(
 #: elementwise rows that raise for Python numbers outside a domain, and the operand that alone decides whether they do; a number
 #: whose type is NumPy's may be Python's all the same, as the sum of a list that is empty
 PARTIAL = {"divide": 1, "floor_divide": 1, "mod": 1, "power": None, "left_shift": None, "right_shift": None}
-#: rows of arrays that compute nothing of linear algebra, so that what they raise is no ``LinAlgError``
+#: array rows outside of linear algebra, which do not raise ``LinAlgError``
 NO_ALGEBRA = frozenset(
     {
         *("matmul", "dot", "outer", "trace", "transpose", "mT", "reshape", "broadcast_to", "squeeze", "concatenate", "stack", "diag"),
@@ -55,7 +55,7 @@ DIGITS = re.compile(r"[<>^]?[+]?[0-9]{0,2}(\.[0-9]{1,2})?[efg]")
 
 
 def may_raise(op: Call, makers: dict[Value, Call], rounds: dict[Value, For]) -> bool:
-    """Could the op raise?  ``makers`` are the calls that give values, ``rounds`` the loops whose indices values are."""
+    """Whether the op may raise. ``makers`` maps values to their defining calls, ``rounds`` maps loop indices to their loops."""
     row = ROWS[op.name]
     is_test = op.name == "not_" or op.name == "number" and op.settings["kind"] == "bool"
     if op.name in TOTAL or is_test and all(isinstance(operand.type, Scalar) for operand in op.args):

@@ -1,4 +1,4 @@
-"""table: functions that make one number of many along axes (sum, prod, max, var), and the running ones (cumsum, cumprod).
+"""table: reductions along axes (sum, prod, max, var) and scans (cumsum, cumprod).
 
 ``axis`` is None, an int or a tuple. Ties of max and min share equally; products are right where
 something is zero, to any order of derivative.
@@ -21,7 +21,7 @@ from symgrad.ops.shapes import Result, array_dtype, array_or_scalar, dtype_of, f
 
 
 def reduction_text(name: str, *extra: str) -> Emit:
-    """``x.sum(axis)`` where ``x`` is an array, else ``np.sum(x, axis)``; only the settings that matter are said."""
+    """Emit ``x.sum(axis)`` if ``x`` is an array, else ``np.sum(x, axis)``, without settings at their defaults."""
 
     def emit(settings: dict[str, Any], types: list[Type]) -> str:
         words = ["axis"] if settings["axis"] is not None else []
@@ -113,7 +113,7 @@ constant("reduced_size(shape, axis=None, divisor=False)", _size_law, emit=_size_
 
 
 def _median_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
-    """The law of other reductions, except that the result for a number, with its axes kept, is an array without axes."""
+    """The law of other reductions, except that a number with ``keepdims`` becomes an array without axes."""
     type_ = reduction_law(np.median)(types, settings, dim)
     if isinstance(type_, Scalar) and settings["keepdims"]:
         return Array(None if type_.dtype == "any" else type_.dtype, ())
@@ -122,7 +122,7 @@ def _median_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Re
 
 rule(f"median(x, {_AXES})", _median_law, batch=batched.along, emit=numpy_text("median", "axis", "keepdims"),
      x_grad="middle_share(x, axis=axis) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
-# 1 where the middle of what is sorted stands, 0.5 where two do
+# 1 at the median of the sorted elements, 0.5 at each of two
 constant("middle_share(x, axis=None)", _extreme_law, emit="middle_share(x, axis)")
 
 for _name in ("max", "min"):
@@ -198,7 +198,7 @@ def _running_of_law(types: list[Type], settings: dict[str, Any], dim: Extents) -
 
 
 def of_text(name: str, *params: str) -> Emit:
-    """``np.name(x, axis=axis, where=where)`` with only what is given."""
+    """Emit ``np.name(x, axis=axis, where=where)`` without settings at their defaults."""
 
     def emit(settings: dict[str, Any], types: list[Type]) -> str:
         words = [f"{word}={word}" for word in ("axis", "dtype", "keepdims", "ddof") if settings.get(word) not in (None, False, 0) or
@@ -218,7 +218,7 @@ def _filled_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 
 def _where_given(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """The first operand, or a float in its place where a mask says so."""
+    """Return the first operand, with masked elements replaced by a float."""
     if is_none(types[1]) or not types[0].is_number:
         return types[0]
     dtype = array_dtype(lambda c, x: np.where(c, x, 1.0), [types[1], types[0]])

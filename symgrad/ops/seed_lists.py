@@ -1,4 +1,4 @@
-"""table: what lists become where numbers and arrays in them have one more axis, in front (see ``seeds``).
+"""table: lists of numbers and arrays that have one more leading axis (see ``seeds``).
 
 A list of numbers becomes a list of vectors, a list of arrays one of arrays with the axis. What is no list yet, but the parts of an array,
 is made one where it is changed.
@@ -57,7 +57,7 @@ def both(batch: Batch, op: Call) -> Operand:
 
 @batched("list_zeros")
 def zeros(batch: Batch, op: Call) -> Operand:
-    """Zeros in the form of a list of numbers, of which each is replaced as a whole."""
+    """Return zeros in the form of a list of numbers; each item is later replaced as a whole."""
     return batch.zero_list(op.args[0])
 
 
@@ -82,7 +82,7 @@ def unstacked(batch: Batch, op: Call) -> Operand:
 
 @batched("array_of", "stack_list")
 def joined(batch: Batch, op: Call) -> Operand:
-    """The array of a list: side by side behind the axis."""
+    """Return a list stacked to an array, after the seed axis."""
     (held_,) = op.args
     axis = op.settings.get("axis", 0)
     item = item_of(held_)

@@ -1,4 +1,4 @@
-"""table: what products of matrices become where one factor has one more axis, in front (see ``seeds``)."""
+"""table: matrix products of which one factor has one more leading axis (see ``seeds``)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def product(batch: Batch, a: Lifted, b: Lifted) -> Value:
 
 
 def product_of_stacks(batch: Batch, a: Lifted, b: Lifted) -> Value:
-    """``a @ b`` of stacks of matrices in each row: the axes of the stacks meet behind that of the rows, a vector is a matrix meanwhile."""
+    """Compute ``a @ b`` of stacks of matrices for each seed: the stack axes follow the seed axis; vectors become matrices temporarily."""
     call, one, rank = batch.builder.call, a if a.varies else b, max(a.rank, b.rank)
     axes = "s" * one.rank if one.rank > 1 else "ns" if one is a else "sn"
     index = "s" + "n" * (rank - max(one.rank, 2)) + axes
@@ -140,7 +140,7 @@ def factor_over_axes(batch: Batch, op: Call) -> Operand:
     mine, theirs = axes if left else axes[::-1]
     free = [k for k in range(own) if k not in mine]
     alone = [k for k in range(other.rank) if k not in theirs]
-    first = len(free) if left else 0  # where these axes stand in the cotangent of the result
+    first = len(free) if left else 0  # the positions of these axes in the cotangent of the result
     over_g = tuple(first + k + g.varies for k in range(len(alone)))
     over_other = tuple(k + other.varies for k in alone)
     met = [mine[theirs.index(k)] for k in sorted(theirs)]
@@ -218,7 +218,7 @@ def holds_products(block: Block) -> bool:
 
 
 def is_matrix_product(op: Call) -> bool:
-    """Is one factor a matrix, and the result not one that is made of two vectors?"""
+    """Whether one factor is a matrix and the product is not an outer product."""
     ranks = [a.type.rank for a in op.args[:2] if isinstance(a.type, Array)]
     return 2 in ranks
 

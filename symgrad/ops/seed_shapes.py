@@ -1,4 +1,4 @@
-"""table: what reductions, and functions of the shapes and the order of arrays, become where these have one more axis (see ``seeds``)."""
+"""table: reductions, and functions of shape and order, of arrays with one more leading axis (see ``seeds``)."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def diagonal_of_matrix(batch: Batch, op: Call) -> Operand:
 
 @batched("diagonal_place", "stack_place")
 def placed(batch: Batch, op: Call) -> Operand:
-    """What stands in a place of something that is zero elsewhere."""
+    """Place a value at an index of zeros."""
     g, shape = op.args
     rank = shape_rank(shape)
     settings = {key: value % rank + 1 if key.startswith("axis") else value for key, value in op.settings.items()}

@@ -1,4 +1,4 @@
-"""table: what a row becomes where some of its operands have one more axis, in front: the same operation for all rows of a batch.
+"""table: rows applied to operands with one more leading axis: the same operation for every seed of a batch.
 
 A rule is given the op and a ``Batch``, which knows the operands with the axis, and returns what computes all rows at once. Where there
 is no rule, that which the row names for the examples of a batch serves (``batched``); where there is neither, or the rule cannot tell
@@ -24,7 +24,7 @@ Rule = Callable[["Batch", Call], Operand]
 RULES: dict[str, Rule] = {}
 #: rows that ask an array, or a tape, for its form alone
 FORM = frozenset({"shape_of", "extent", "slots_like", "list_len"})
-#: rows that read and write tapes, and how many operands stand before what is written; those that make empty ones
+#: rows that read and write tapes, with the number of operands before the written values; rows that create tapes
 ON_TAPES = {"put": 2, "push": 1, "get": 2, "pop": 1}
 EMPTY_TAPES = frozenset({"slots", "slots_like", "tape"})
 #: rows of new arrays that hold zeros
@@ -44,7 +44,7 @@ def batched(*names: str) -> Callable[[Rule], Rule]:
 
 @dataclass(slots=True)
 class Batch:
-    """What is known while ops are batched; ``rows`` is how many rows there are.
+    """The state of batching over seeds; ``rows`` is the number of seeds.
 
     ``table``: each operand that depends on the seeds, with its value for all rows. ``makers``: the op that computes a value. ``shapes``:
     each shape of an operand with the axis, as the extents of one row. ``lists``: each list of the parts of an array, as that array.
@@ -80,7 +80,7 @@ class Batch:
         return [Const(e) if isinstance(e, int) else self.builder.call("extent", new, axis=k + shift) for k, e in enumerate(shape)]
 
     def in_line(self, operand: Operand) -> Value:
-        """The elements of each row of an operand that has the axis, one behind the other."""
+        """Flatten an operand with the seed axis to one vector for each seed."""
         return self.builder.call("reshape", self.new(operand), self.rows, self.product(self.extents(operand)))
 
     def laid_out(self, operand: Operand, extents: list[Operand]) -> list[Operand]:
@@ -102,7 +102,7 @@ class Batch:
         return size
 
     def shape(self, operands: Sequence[Operand]) -> list[Operand]:
-        """Extents that are given as operands: integers, or one shape."""
+        """Return extents given as operands: integers, or one shape."""
         if len(operands) != 1 or not isinstance(operands[0].type, ShapeOf):
             return [self.new(o) for o in operands]
         (asked,) = operands
@@ -117,11 +117,11 @@ class Batch:
         return self.extents(maker.args[0])
 
     def form(self, shape: Operand) -> Value:
-        """The shape of all rows of something whose shape is given."""
+        """Return a given shape with the seed axis in front."""
         return self.builder.call("shape_of", self.builder.call("broadcast_to", Const(0.0), self.rows, *self.shape([shape])))
 
     def promoted(self, operand: Operand) -> Any:
-        """The operand for each row, in memory of its own; what is unbound remains so."""
+        """Return a copy of the operand for each seed; an unbound value remains unbound."""
         if operand is UNDEF:
             return operand
         if operand in self.lists:
@@ -148,7 +148,7 @@ class Batch:
         raise NotBatched
 
     def zero_list(self, like: Operand) -> Value:
-        """As many zeros as there are numbers in a list, for all rows; one vector stands in all places: no number is changed in place."""
+        """Return a list of zeros for all seeds. All items share one vector, since numbers are never modified in place."""
         item = like.type.item if isinstance(like.type, List) else None
         if isinstance(item, Undefined):  # there is nothing in it, or nothing yet
             return self.builder.call("list_zeros", self.new(like))
@@ -160,7 +160,7 @@ class Batch:
     def parts(self, op: Call, axis: int) -> Value:
         """The list of the parts of an array along an axis of one row, which the array stands for: a copy, where the parts are numbers."""
         new = self.new(op.args[0])
-        if self.rank(op.args[0]) == 1:  # a list of numbers stays as it is when the array is written to
+        if self.rank(op.args[0]) == 1:  # a list of numbers does not change when the array is written to
             new = self.builder.call("copy", new)
         moved = new if axis == 0 else self.builder.call("moveaxis", new, source=axis + 1, destination=1)
         assert isinstance(moved, Value)
@@ -168,7 +168,7 @@ class Batch:
         return moved
 
     def zeros(self, operand: Operand) -> list[Operand] | None:
-        """The extents of what is known to hold zeros; None for what is not."""
+        """Return the extents of an operand known to be zero, or None."""
         if isinstance(operand, Const):
             return [] if operand.value == 0 else None
         maker = self.makers.get(operand)
@@ -177,7 +177,7 @@ class Batch:
         return self.extents(maker.args[0]) if maker.name in LIKE else self.shape(maker.args)
 
     def aligned(self, operand: Operand, rank: int) -> Operand:
-        """An operand whose rows broadcast with others of a rank: axes of length one are put behind the first axis."""
+        """Return an operand that broadcasts with others of a given rank: axes of extent 1 follow the seed axis."""
         new, missing = self.new(operand), rank - self.rank(operand)
         if not self.varies(operand) or missing <= 0:
             return new
@@ -201,7 +201,7 @@ def shape_rank(shape: Operand) -> int:
 
 
 def apply(batch: Batch, op: Call) -> Value:
-    """What computes the result of an op for all rows."""
+    """Emit the ops that compute the result of an op for all seeds."""
     row = ROWS[op.name]
     rule = RULES.get(op.name) or (elementwise if row.elementwise or op.name == "where" else None)
     if len(op.outs) != 1 or rule is None and row.batch is None:
@@ -252,7 +252,7 @@ def number(batch: Batch, op: Call) -> Operand:
 
 @batched("array_or_zeros", "in_form")
 def formed(batch: Batch, op: Call) -> Operand:
-    """What has the form already that is asked for."""
+    """Return an operand that already has the requested form."""
     if not isinstance(op.args[0].type, Array) or rank_of(op.args[0].type) != rank_of(op.outs[0].type):
         raise NotBatched
     return batch.new(op.args[0])
@@ -278,7 +278,7 @@ def accumulate(batch: Batch, op: Call) -> Operand:
 
 
 def inner_path(batch: Batch, op: Call, first: int) -> tuple[str, list[Operand]]:
-    """The path behind the axis of the rows, and its operands; the path's own operands begin at ``first``."""
+    """Return the index path after the seed axis, and its operands, which begin at ``first``."""
     taken = op.args[first:]
     if any(batch.varies(o) for o in taken):
         raise NotBatched
@@ -297,7 +297,7 @@ def inner_path(batch: Batch, op: Call, first: int) -> tuple[str, list[Operand]]:
             path.append("s" + step)
             arrays = [k for k, letter in enumerate(step) if letter == "i"]
             if has_arrays(step, [o.type for o in own]) and arrays and arrays[-1] - arrays[0] >= len(arrays):
-                raise NotBatched  # with arrays apart from one another NumPy puts their axis first
+                raise NotBatched  # NumPy moves the axis of separated index arrays to the front
             own = [NONE, NONE, NONE, *own]
         operands += own
         at += count
@@ -305,7 +305,7 @@ def inner_path(batch: Batch, op: Call, first: int) -> tuple[str, list[Operand]]:
 
 
 def method_behind(batch: Batch, step: str, own: Sequence[Operand], rank: int) -> list[Operand]:
-    """The operands of a method that lays an array of a rank out anew, for all rows."""
+    """Return the operands of a method that changes the shape of an array, for all seeds."""
     match step:
         case ".T":
             return [ZERO, *(Const(k) for k in range(rank, 0, -1))]
@@ -319,7 +319,7 @@ def method_behind(batch: Batch, step: str, own: Sequence[Operand], rank: int) ->
 
 
 def part_type(batch: Batch, op: Call, index: str, operands: Sequence[Operand]) -> Type:
-    """The type of what a path reaches in one row of the first operand."""
+    """Return the type of the part of one seed's operand that a path selects."""
     if not index:
         return op.args[0].type
     asked = batch.builder.asked([op.args[0], *operands])

@@ -1,4 +1,4 @@
-"""laws: from the types of operands to the type of a result: element by element, reduced, laid out anew.
+"""Shape laws: from the types of operands to the type of the result, for elementwise functions, reductions, changes of shape.
 
 Which dtype comes out is never worked out here: NumPy is asked, on samples of one element, and the answer kept.
 """
@@ -62,12 +62,12 @@ def dtype_name(dtype: Any) -> str | None:
 
 
 def scalar_of(dtype: str | None) -> Type:
-    """A NumPy scalar of a dtype; what has no dtype is unknown."""
+    """Return the type of a NumPy scalar of a dtype; unknown without a dtype."""
     return UNKNOWN if dtype is None else Scalar(kind_of(dtype), dtype)
 
 
 def array_or_scalar(dtype: str | None, shape: Shape | None, layout: Layout = "?") -> Type:
-    """What a NumPy function that turns rank 0 into a scalar returns."""
+    """Return the result type of a NumPy function that converts rank 0 to a scalar."""
     return scalar_of(dtype) if shape == () else Array(dtype, shape, layout)
 
 
@@ -115,7 +115,7 @@ def samples_of(of: Type) -> tuple[Sample, ...]:
 
 
 def outcomes(function: Callable[..., Any], types: Sequence[Type]) -> tuple[Outcome, ...]:
-    """All that ``function`` may make of operands of these types; empty if that cannot be said."""
+    """Return all possible results of ``function`` on samples of these types; empty if unknown."""
     return outcomes_of(function, tuple(map(samples_of, types)))
 
 
@@ -149,7 +149,7 @@ def number_type(function: Callable[..., Any], types: Sequence[Type]) -> Type:
 
 
 def array_dtype(function: Callable[..., Any], types: Sequence[Type]) -> str | None:
-    """The dtype of the array that ``function`` returns for operands of which one is an array."""
+    """Return the dtype of the array that ``function`` returns if one operand is an array."""
     dtypes = {name for where, name in outcomes(function, types)}
     return dtypes.pop() if len(dtypes) == 1 else None
 
@@ -197,7 +197,7 @@ def rank_of(of: Type) -> int | None:
 
 
 def elementwise_law(choose: Callable[[dict[str, Any]], Callable[..., Any]]) -> Law:
-    """The law of a function applied element by element; ``choose`` gives the function for the settings."""
+    """The law of an elementwise function; ``choose`` returns the function for the settings."""
 
     def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
         if not all(t.is_number for t in types):
@@ -226,7 +226,7 @@ def fresh_layout(types: Sequence[Type]) -> Layout:
 
 
 def kept_layout(of: Type) -> Layout:
-    """The layout of a copy that keeps the order of the axes: what lies by rows or columns, still does.
+    """Return the layout of a copy that preserves the memory order.
 
     >>> kept_layout(Array("f64", (2, 2), "F")), kept_layout(Array("f64", (2, 2), "N"))
     ('F', '?')
@@ -290,7 +290,7 @@ def fresh_like_law(types: list[Type], settings: dict[str, Any], dim: Extents) ->
 
 
 def as_array(of: Type) -> Type:
-    """What an operand is once NumPy has made an array of it."""
+    """Return the type of an operand converted to an array."""
     return Array(dtype_of(of), shape_of(of)) if of.is_number else Array(None, None)
 
 
@@ -314,11 +314,11 @@ def float_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
     return FLOAT
 
 
-# ------------------------------------------------------------------ shapes given as operands
+# ------------------------------------------------------------------ shapes as operands
 
 
 def given_shape(types: Sequence[Type], dim: Extents, start: int = 0) -> Shape | None:
-    """The shape that the operands from ``start`` on give: integers, or one shape."""
+    """Return the shape given by the operands from ``start`` on: integers, or one shape."""
     rest = list(types[start:])
     if len(rest) == 1 and isinstance(rest[0], ShapeOf):
         return rest[0].shape

@@ -1,4 +1,4 @@
-"""Which values of a function may share memory, and which of its parameters its results may share it with."""
+"""Alias analysis of a function: which of its values may share memory, and which parameters its results may alias."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from symgrad.ir.core import Apply, Block, Call, For, Func, If, Operand, Value, W
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ops.declare import ROWS
 
-#: rows that put what they are given into a container, or take something out of one
+#: rows that store an operand in a container, or read one from it
 CONTAINERS = frozenset({"list_of", "list_from", "unstack", "list_append", "list_set", "list_take", "list_slice", "list_join"})
 #: the same of tapes, whose values are of any type
 TAPES = frozenset({"push", "put", "pop", "get"})
-#: for each result of a function, what it may share memory with: the places of parameters, and values from around the function
+#: for each result of a function the values that it may alias: positions of parameters, and free values
 Shares = tuple[tuple[int | Value, ...], ...]
 
 
@@ -42,9 +42,9 @@ class Groups:
 
 
 def memory_groups(func: Func, known: dict[Func, Shares] | None = None) -> Groups:
-    """Which values of a function may share memory: stores, views, and what flows through joins and calls.
+    """Return the alias classes of a function's values, by stores, views, joins and calls.
 
-    ``known``: what the results of the functions that it calls may share memory with; of all others that is found out.
+    ``known`` holds the aliases of the results of callees; those of other callees are computed.
     """
     groups = Groups()
     for op in walk(func.body):
@@ -77,7 +77,7 @@ def memory_groups(func: Func, known: dict[Func, Shares] | None = None) -> Groups
 
 
 def sources_of(op: Apply, known: dict[Func, Shares] | None = None) -> list[list[Operand]]:
-    """What each result of a call may share memory with; all arguments where the function is not known whole."""
+    """Return the aliases of each result of a call; all arguments if the callee is not fully known."""
     assert op.func is not None
     shares = op.func.shares
     if shares is None:
@@ -88,7 +88,7 @@ def sources_of(op: Apply, known: dict[Func, Shares] | None = None) -> list[list[
 
 
 def shares_of(func: Func) -> Shares:
-    """What each result of a function may share memory with."""
+    """Return the aliases of each result of a function."""
     known: dict[Func, Shares] = {each: ((),) * len(each.body.yields) for each in [func, *applied(func.body)]}
     news = True
     while news:
@@ -100,7 +100,7 @@ def shares_of(func: Func) -> Shares:
 
 
 def results_shared(func: Func, known: dict[Func, Shares]) -> Shares:
-    """The same, from what is known of the functions that it calls."""
+    """Return the same, given the aliases of its callees."""
     groups = memory_groups(func, known)
     inside = defined(func.body)
     around = [value for value in dict.fromkeys([*groups.joined, *read_in(func.body)]) if value not in inside]

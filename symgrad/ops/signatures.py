@@ -1,4 +1,4 @@
-"""table: how NumPy, ``math``, builtins, methods and operators say each row: the callable's own signature, and the row's call.
+"""table: the spelling of each row in NumPy, ``math``, builtins, methods and operators: the callable's signature and the row's call.
 
 ``spelling`` makes spellings of them.
 """
@@ -9,7 +9,7 @@ import ast
 
 import numpy as np
 
-#: what every ufunc takes besides its operands
+#: keyword arguments of every ufunc
 UFUNC = "/, out=None, *, where=True, casting='same_kind', order='K', dtype=None, subok=True"
 #: ufuncs: NumPy's name and, where it differs, the row's
 UFUNCS = {
@@ -333,7 +333,7 @@ ATTRIBUTES = {
     "shape": "shape_of(a)", "T": "transpose(a)", "mT": "mT(a)", "size": "size(a)", "ndim": "ndim(a)", "real": "real(a)", "imag": "imag(a)",
 }  # fmt: skip
 
-#: rules of quadrature: places and weights, by the module of ``numpy.polynomial`` that each is in
+#: quadrature rules: nodes and weights, by module of ``numpy.polynomial``
 QUADRATURE = {"leggauss": "legendre", "hermgauss": "hermite", "hermegauss": "hermite_e", "laggauss": "laguerre", "chebgauss": "chebyshev"}
 
 #: functions of ``scipy.special``: operands, call of the row

@@ -1,4 +1,4 @@
-"""table: functions of ``scipy.special`` and ``scipy.linalg`` whose text is SciPy's own, for functions of the user's that call it.
+"""table: functions of ``scipy.special`` and ``scipy.linalg`` that are emitted as calls of SciPy.
 
 Partials: Abramowitz and Stegun, Handbook of Mathematical Functions, chapters 6, 7, 9 and 26.
 """
@@ -19,9 +19,9 @@ __all__: list[str] = []
 
 
 def special(text: str, scipy: str | None = None, *, part: tuple[str, int] | None = None, **partials: Any) -> None:
-    """Declare a function applied element by element; SciPy is asked which dtype it gives.
+    """Declare an elementwise function whose result dtype is SciPy's.
 
-    ``scipy`` is SciPy's name where the row has another one; ``part`` says which of several results of a function it is.
+    ``scipy`` is SciPy's name if it differs from the row's; ``part`` selects one of several results.
     """
     name, inside = text.partition(")")[0].split("(")
     called, place = part or (scipy or name, None)
@@ -80,7 +80,7 @@ special("betainc(a, b, x)", da="betainc_slope(a, b, x, out, betaincc(a, b, x))",
 
 
 def float_of(*params: str) -> str:
-    """An expression that gives the dtypes of functions of the runtime with these operands: of numbers of Python's, one of Python's."""
+    """Return an expression with the result dtype of a runtime function; Python numbers yield a Python number."""
     several = ", ".join(params)
     return f"np.sin(1.0 * {' + '.join(params)}) if any(isinstance(p, (np.ndarray, np.generic)) for p in ({several})) else 1.0"
 
@@ -107,7 +107,7 @@ special("poch(z, m)", dz="out * (digamma(z + m, via='scipy') - digamma(z, via='s
 special("binom(n, k)", dn="out * (digamma(n + 1, via='scipy') - digamma(n - k + 1, via='scipy'))",
         dk="out * (digamma(n - k + 1, via='scipy') - digamma(k + 1, via='scipy'))")  # fmt: skip
 
-# the inverses: their slopes are those of the functions, over the densities at what they give
+# inverse functions: their derivatives are those of the functions divided by the densities at the results
 for _name, _sign in (("gammaincinv", ""), ("gammainccinv", "-")):
     special(f"{_name}(a, x)", da="-gammainc_slope(a, out, gammainc(a, out), gammaincc(a, out))"
                                  " * exp(out - xlogy(a - 1, out) + lgamma(a, via='scipy'))",

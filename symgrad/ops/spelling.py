@@ -1,4 +1,4 @@
-"""Python callables -> rows: ``np.sum(x, axis=0)`` is ``sum(x, axis=0)``, ``x.T`` is ``transpose(x)``, ``+`` is ``add``.
+"""Maps Python callables to rows: ``np.sum(x, axis=0)`` is ``sum(x, axis=0)``, ``x.T`` is ``transpose(x)``, ``+`` is ``add``.
 
 Each spelling is two texts: the callable's own signature, and the row's call in terms of it. A parameter
 that the row's call does not mention must be left at its default. The tables are in ``signatures``.
@@ -46,7 +46,7 @@ UNSAID: Any = inspect.Parameter.empty
 
 
 class BindError(TypeError):
-    """The call cannot be read as a row; the message says what is not supported, ``hint`` the way out where there is one."""
+    """The call does not match the row; the message names the unsupported part, ``hint`` the way out."""
 
     def __init__(self, what: str, hint: str | None = None) -> None:
         super().__init__(what)
@@ -63,7 +63,7 @@ class NotSettings(BindError):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A call of a row: its operands in order, and its settings where they are said."""
+    """A call of a row: its operands in order, and its explicit settings."""
 
     row: str
     args: list[Any]
@@ -71,7 +71,7 @@ class Bound:
 
 
 def plain(value: Any) -> Any:
-    """The Python data that an operand known while compiling stands for; ``ValueError`` for all others.
+    """Return the Python value of a static operand; raise ValueError for others.
 
     >>> plain((Const(0), Const(None)))
     (0, None)
@@ -130,17 +130,17 @@ def names_in(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How one callable, method or attribute is said as a row: texts, which are read when they are first asked for."""
+    """The spelling of a row by one callable, method or attribute: texts, which are parsed on first use."""
 
     name: str
     parameters: str
     call: str
-    fuller: str | None = None  #: the row's call when a parameter that ``call`` does not mention is given
+    fuller: str | None = None  #: the row's call if a parameter that ``call`` does not mention is passed
     attribute: bool = field(default=False, kw_only=True)
 
     @property
     def signature(self) -> inspect.Signature:
-        """What it is called with."""
+        """The parsed signature."""
         return signature_of(self.parameters)
 
     @property
@@ -155,7 +155,7 @@ class Spelling:
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any], unwrap: Callable[[Any], Any] = plain,
              items: Callable[[Any], Sequence[Any] | None] = parts) -> Bound:  # fmt: skip
-        """The row's operands and settings for a call with these operands.
+        """Bind a call to the row's operands and settings.
 
         ``unwrap`` gives the Python data of an operand or raises ``ValueError``; ``items`` the items
         of one that is a tuple, or None.
@@ -294,15 +294,15 @@ def named_dtype(value: Any) -> str:
 
 #: the way out of a dtype that the IR has no name for
 OF_NUMBERS = "use an array of numbers, one for each field"
-#: rows whose setting ``dtype`` is what they compute in
+#: rows whose setting ``dtype`` is the dtype of the computation
 CASTING = {"sum_of", "mean_of", "prod_of", "var_of", "std_of", "cumsum_of", "cumprod_of"}
 PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")
-#: joins of what is one array or list at run time, not several operands
+#: joins of one array or list at run time instead of several operands
 JOINED = {"concatenate": "concatenate_array", "stack": "stack_array"}
 
 
 def einsum_bound(bound: Bound) -> Bound:
-    """The einsum row for the number of operands; what has no row is refused."""
+    """Return the einsum row for the number of operands, or raise."""
     subscripts, count = bound.settings["subscripts"], len(bound.args)
     if not isinstance(subscripts, str):
         raise BindError("np.einsum is supported with subscripts as a string", "write the subscripts as a string, as in 'ij,jk->ik'")
@@ -406,7 +406,7 @@ OF_ARRAYS |= {name: Spelling(f"ndarray.{name}", "a", target, attribute=True) for
 
 
 def spelled(function: Any) -> Spelling | None:
-    """How a callable is said as a row; None if it has none.
+    """Return the spelling of a callable, or None.
 
     >>> spelled(np.sum).bind([Const(1.0)], {"axis": Const(0)})
     Bound(row='sum', args=[Const(1.0)], settings={'axis': 0, 'keepdims': False})
@@ -418,7 +418,7 @@ def spelled(function: Any) -> Spelling | None:
 
 
 def of_library(function: Any) -> Spelling | None:
-    """How a function of a module is said as a row that is imported by whoever calls it: SciPy's, and some of NumPy's."""
+    """Return the spelling of a library function by module and name: of SciPy, and some of NumPy."""
     name = getattr(function, "__name__", None)
     if name in QUADRATURE and getattr(sys.modules.get(f"numpy.polynomial.{QUADRATURE[name]}"), name, None) is function:
         return Spelling(f"np.polynomial.{QUADRATURE[name]}.{name}", "deg", f"{name}(deg)")
@@ -435,7 +435,7 @@ def spelled_in_scipy(name: str) -> Spelling:
 
 
 def method(name: str) -> Spelling | None:
-    """How a method or attribute of an array is said as a row, its first operand being the array."""
+    """Return the spelling of a method or attribute of an array, which is the first operand."""
     return OF_ARRAYS.get(name)
 
 

@@ -1,4 +1,4 @@
-"""table: the tangents of rows, where neither partials nor ``linear`` say them; what stands in no table has its pullback transposed.
+"""table: tangents of rows that have neither partials nor ``linear``. A row in no table has its pullback transposed.
 
 A row is linear in an operand if it may be applied to the tangent of that operand, the other operands as they are.
 """
@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from symgrad.ops.declare import ROWS, Row
 
-#: rows of containers and their like: applied to the tangents of all these operands at once, zeros in the place of what has none
+#: rows of containers: applied to the tangents of all these operands at once, with zeros for operands without a tangent
 TOGETHER: dict[str, str] = {
     "list_of": "*items", "list_append": "l v", "list_drop": "l", "list_take": "l", "list_set": "l v", "list_add_at": "l g",
     "table_take": "l", "table_set": "l v", "table_add_at": "l g",
     "list_add": "a b", "array_of": "l", "list_from": "x", "python_numbers": "l", "list_repeat": "l", "list_fold": "l",
     "list_unfold": "l", "list_join": "a b", "list_slice": "l", "list_add_slice": "l g", "to_array": "x", "in_form": "g",
 }  # fmt: skip
-#: rows that are linear in each of these operands, the others kept: the tangent is a sum, one term for each operand that has one
+#: rows that are linear in each of these operands separately: the tangent is a sum with one term for each operand with a tangent
 APART: dict[str, str] = {
     "matmul": "a b", "matmul_left": "g b", "matmul_right": "g a", "dot": "a b", "dot_left": "g b", "dot_right": "g a", "outer": "a b",
     "tensordot": "a b", "tensordot_left": "g b", "tensordot_right": "g a", "convolution": "a v", "correlation": "g v",

@@ -1,4 +1,4 @@
-"""Rows that let a program look at exceptions: whether an operation raises and what, of which class that is, and raising it again.
+"""Rows that make exceptions values of a program: whether an operation raises, which exception, of which class, and raising it again.
 
 ``failure`` runs an operation only to see what it raises: None, or the exception. The operation itself stands behind it, where it is
 known not to raise.
@@ -43,7 +43,7 @@ def lambda_of(name: str, settings: dict[str, Any], types: list[Type]) -> str | N
             return None
         names, said["path"] = path
         params[-1:] = names
-    own.pop("type", None)  # what the result is known to be, which no text says
+    own.pop("type", None)  # the known type of the result, which no text determines
     for key, value in own.items():
         spelled = dtype_text(value) if key == "dtype" and value in DTYPES else literal_text(value)
         if spelled is None:
@@ -70,7 +70,7 @@ STORES = {"list_set": "lambda l, i, v: l.__setitem__(i, v)", "table_set": "lambd
 
 
 class Spelled(ast.NodeTransformer):
-    """Puts what settings are in the place of their names."""
+    """Substitutes settings for their names in a text."""
 
     def __init__(self, said: dict[str, ast.expr]) -> None:
         self.said = said

@@ -1,4 +1,4 @@
-"""Clipping of gradients, each by itself or all together."""
+"""Gradient clipping, by value, by norm or by global norm."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def clipped_at_all(parameter: Any) -> bool:
 
 @dataclass(frozen=True)
 class ClipGradByValue:
-    """Every element between two bounds; the lower is minus the upper unless given."""
+    """Clip every element to two bounds; the lower is by default minus the upper."""
 
     max: float
     min: float | None = None

@@ -1,4 +1,4 @@
-"""Schedules of learning rates: ``step()`` goes on to the next epoch, ``get_lr()`` is the rate of this one."""
+"""Learning-rate schedules: ``step()`` advances to the next epoch, ``get_lr()`` returns the current rate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class LRScheduler:
-    """Base of all schedules: ``rate(epoch)`` says the rate, or ``get_lr()`` from ``last_epoch``, ``base_lr`` and ``last_lr``."""
+    """Base of all schedules: subclasses define ``rate(epoch)``, or ``get_lr()`` from ``last_epoch``, ``base_lr`` and ``last_lr``."""
 
     def __init__(self, learning_rate: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
         self.verbose = verbose
@@ -23,7 +23,7 @@ class LRScheduler:
         raise NotImplementedError
 
     def step(self, epoch: int | None = None) -> None:
-        """Go on to the next epoch, or to a given one."""
+        """Advance to the next epoch, or to a given one."""
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         said = type(self).get_lr is not LRScheduler.get_lr
         self.last_lr = float(self.get_lr()) if said else self.rate(self.last_epoch)
@@ -38,7 +38,7 @@ class LRScheduler:
         return self.last_lr
 
     def state_dict(self) -> dict[str, Any]:
-        """What is needed to go on later."""
+        """Return the state, from which the schedule can be resumed."""
         return {"last_epoch": self.last_epoch, "last_lr": self.last_lr}
 
     def set_state_dict(self, state: dict[str, Any]) -> None:
@@ -73,7 +73,7 @@ class StepDecay(LRScheduler):
 
 
 class MultiStepDecay(LRScheduler):
-    """``rate * gamma ** (how many milestones lie behind)``."""
+    """``rate * gamma ** (number of passed milestones)``."""
 
     def __init__(
         self, learning_rate: float, milestones: Sequence[int], gamma: float = 0.1, last_epoch: int = -1, verbose: bool = False
@@ -101,7 +101,7 @@ class PiecewiseDecay(LRScheduler):
 
 
 class PolynomialDecay(LRScheduler):
-    """From the rate to ``end_lr`` in ``decay_steps``, as a power of what is left."""
+    """Decay from the rate to ``end_lr`` in ``decay_steps``, as a power of the remaining fraction."""
 
     def __init__(self, learning_rate: float, decay_steps: int, end_lr: float = 0.0001, power: float = 1.0, cycle: bool = False,
                  last_epoch: int = -1, verbose: bool = False) -> None:  # fmt: skip
@@ -292,7 +292,7 @@ SHAPES: dict[str, Callable[[float, float, float], float]] = {
 
 
 class CyclicLR(LRScheduler):
-    """Up from ``base_learning_rate`` to ``max_learning_rate`` and down again, over and over (Smith 2017).
+    """Cycle between ``base_learning_rate`` and ``max_learning_rate`` (Smith 2017).
 
     ``mode``: each cycle alike, half as high as the last, or times ``exp_gamma`` to the power of the step; ``scale_fn`` says it otherwise.
     """

@@ -1,4 +1,4 @@
-"""The optimisers: each says which function makes its step and what it remembers for a parameter."""
+"""The optimisers: each names the function that computes its step, and the state of a parameter."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Optimizer:
     """
 
     function: Callable[..., Any]
-    #: what is remembered for a parameter: name, first value, and whether it is one number
+    #: the state of a parameter: names, initial values, and whether each is one number
     memory: tuple[tuple[str, float, bool], ...] = ()
 
     def __init__(self, learning_rate: Any = 0.001, parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None,
@@ -56,14 +56,14 @@ class Optimizer:
         return self.learning_rate.get_lr() if isinstance(self.learning_rate, LRScheduler) else float(self.learning_rate)
 
     def set_lr(self, value: float) -> None:
-        """Another learning rate; not where a schedule says it."""
+        """Set the learning rate; raises if a schedule determines it."""
         if isinstance(self.learning_rate, LRScheduler):
             raise RuntimeError("the learning rate follows a schedule")
         self.learning_rate = float(value)
         for rate in self.rates:
             global_scope().var(rate.name).set(np.asarray(value, rate.dtype))
 
-    # ---------------------------------------------------------------- what is done to gradients first
+    # ---------------------------------------------------------------- preparation of gradients
 
     def prepared(self, pairs: Pairs) -> Pairs:
         """The gradients clipped, then with the terms of regularisers added."""
@@ -164,7 +164,7 @@ class Optimizer:
                 self.remembered[Same(parameter)] = [np.asarray(one, value.dtype) for one in rest]
 
     def state_dict(self) -> dict[str, Any]:
-        """The state kept for each parameter, under its name, and the state of the schedule under ``LR_Scheduler``."""
+        """Return the state of each parameter by name, and that of the schedule as ``LR_Scheduler``."""
         state: dict[str, Any] = {}
         for parameter in self.parameters or ():
             for (part, _, _), value in zip(self.memory, self.remembered.get(Same(parameter), []), strict=False):
@@ -174,7 +174,7 @@ class Optimizer:
         return state
 
     def set_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from a state; parameters that it does not name begin anew."""
+        """Load a state; parameters that it does not name restart."""
         for parameter in self.parameters or ():
             kept = [state_dict.get(f"{parameter.name}_{part}_0") for part, _, _ in self.memory]
             if kept and all(value is not None for value in kept):
@@ -191,7 +191,7 @@ class Optimizer:
 
 
 def listed_parameters(parameters: Any) -> list[Any]:
-    """The parameters as a list; one alone is refused, since it would be taken apart."""
+    """Return the parameters as a list; raise for a single one, which would be iterated over."""
     if isinstance(parameters, Tensor | Variable | str):
         raise TypeError(f"parameters must be a list of parameters, not one {type(parameters).__name__}; write [parameter]")
     parameter_list = list(parameters)

@@ -1,4 +1,4 @@
-"""Decay of weights by a term in the loss."""
+"""Weight decay as a term of the loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recorded operations -> IR -> compiled functions: what the static and the eager API have in common.
+"""Recorded operations -> IR -> compiled functions: the common part of the static and the eager API.
 
 An operation is a NumPy function with plain settings; the frontend lowers it, so shapes, dtypes and
 derivatives are the engine's own.

@@ -1,4 +1,4 @@
-"""A function of recorded values -> its code: NumPy's, as it is read and as it runs fastest, and kernels for numba."""
+"""Compiles a function of recorded values: readable or fast NumPy text, or a numba kernel."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def available(jit: Jit) -> Jit:
 class Compiled:
     """A function of some of the values of a graph.
 
-    ``keys`` says which, in order; ``scalars`` which of them are no arrays; ``func`` is its IR, ``header`` its outside.
+    ``keys`` are these values, in order; ``scalars`` those that are no arrays; ``func`` is its IR, ``header`` its signature.
     """
 
     function: Callable[..., Any]
@@ -48,7 +48,7 @@ class Compiled:
     func: Func
     printed: Func  #: as NumPy runs it fastest
     header: Header
-    kernels: str = field(default="", repr=False)  #: the text of the kernel that runs in its place
+    kernels: str = field(default="", repr=False)  #: the text of the kernel that replaces it
 
     @property
     def text(self) -> str:
@@ -56,7 +56,7 @@ class Compiled:
         return self.kernels or emitted(run(SHOWN, clone(self.func)), self.header).text
 
     def with_kernel(self, arguments: Sequence[Any], jit: Jit) -> Compiled:
-        """As a kernel compiled for such arguments; as it is, with a notice, where it cannot be one."""
+        """Return it as a kernel compiled for such arguments, or unchanged, with a notice, if it cannot be compiled."""
         words = self.header.signature.split(", ") if self.keys else []
         kernel = self.pending(jit).compiled(dict(zip(words, arguments, strict=True)).__getitem__)
         return replace(self, function=kernel.function, kernels=kernel.text)
@@ -100,12 +100,12 @@ def finished(func: Func, keys: Sequence[Key], name: str, objects: Mapping[str, A
 
 
 def emitted(func: Func, header: Header) -> Emitted:
-    """The text of a function whose parameters are called as they are named."""
+    """Return the text of a function with parameters of the given names."""
     return emit(func, replace(header, bind={value: value.name or "" for value in func.params}))
 
 
 def read_by(func: Func) -> set[int]:
-    """The places of the parameters that something reads."""
+    """Return the indices of the parameters that are read."""
     read = {operand for op in all_ops(func.body) for operand in operands_of(op)} | set(func.body.yields)
     return {place for place, value in enumerate(func.params) if value in read}
 
@@ -119,7 +119,7 @@ def all_ops(block: Block) -> Iterable[Any]:
 
 
 def operands_of(op: Any) -> Iterable[Operand]:
-    """What an op reads, the yields of its blocks included."""
+    """Return the operands of an op, including the yields of its blocks."""
     yield from op.operands
     for inner in op.blocks:
         yield from inner.yields

@@ -1,4 +1,4 @@
-"""A function that grows: parameters, operations, gradients of what is there, in any order and to any depth.
+"""A growing function: parameters, operations, and gradients of existing values, in any order and to any depth.
 
 Values are found again by keys (names of variables, tensors). A gradient makes a new function out of the
 old one, by the adjoint; the keys then stand for the values of the new one.
@@ -26,11 +26,11 @@ from symgrad.record.operations import Operation, append
 
 @dataclass
 class Graph:
-    """A function under construction. ``values`` are what the keys stand for."""
+    """A function under construction. ``values`` maps keys to values."""
 
     builder: Builder = field(default_factory=lambda: Builder(Block()))
     values: dict[Key, Operand] = field(default_factory=dict)
-    objects: dict[str, Any] = field(default_factory=dict)  #: what the ops name that is no function of NumPy or ours
+    objects: dict[str, Any] = field(default_factory=dict)  #: objects that ops name, other than functions of NumPy and symgrad
     params: list[Key] = field(default_factory=list)  #: the keys of the parameters, in order
     labels: Set[Key] = frozenset()  #: the keys of values in blocks inside that cuts may name
 
@@ -53,28 +53,28 @@ class Graph:
             self.values[key] = value
 
     def apply(self, operation: Operation, inputs: list[Operand]) -> list[Operand]:
-        """Append an operation and give its results."""
+        """Append an operation and return its results."""
         return append(self.builder, operation, inputs, self.objects)
 
     def name(self, key: Key, value: Operand, name: str) -> None:
-        """Let a key stand for a value, and the value be called so where it is printed."""
+        """Bind a key to a value, and name the value in emitted text."""
         if isinstance(value, Value) and value not in self.block.args:
             value.name = name
         self.values[key] = value
 
     def label(self, keys: Iterable[Key]) -> None:
-        """Let those of some values that cuts may name be found, though they stand in a block inside."""
+        """Register values in nested blocks that cuts may name."""
         for key in keys:
             value = self.values.get(key)
             if key in self.labels and isinstance(value, Value):
                 self.values[key] = self.builder.call("label", value, hint=value.name, key=key)
 
     def type(self, key: Key) -> Type:
-        """What is known of a value."""
+        """Return the type of a value."""
         return self.values[key].type
 
     def ones(self, operand: Operand) -> Operand:
-        """The seed of a target for which none is given."""
+        """Return the default seed of a target."""
         if isinstance(operand.type, Scalar):
             dtype = operand.type.dtype
             return Const(1.0) if dtype in (None, "any", "f64") else self.builder.call("cast", Const(1.0), dtype=dtype)
@@ -104,7 +104,7 @@ class Graph:
     # ---------------------------------------------------------------- control flow
 
     def inside(self, make: Callable[[], list[Operand]], args: Sequence[Value] = ()) -> Block:
-        """A block of its own; what it defines is forgotten after it."""
+        """Context manager: a nested block, whose definitions are dropped afterwards."""
         block = Block(list(args))
         before = dict(self.values)
         with self.builder.inside(block):
@@ -113,7 +113,7 @@ class Graph:
         return block
 
     def branch(self, test: Operand, outputs: Sequence[Key], sides: Sequence[Callable[[], list[Operand]]]) -> None:
-        """Append a branch of which one side runs."""
+        """Append a branch."""
         then, orelse = [self.inside(side) for side in sides]
         outs = [Value(join(a.type, b.type)) for a, b in zip(then.yields, orelse.yields, strict=True)]
         test = self.builder.call("number", test, kind="bool")
@@ -146,7 +146,7 @@ class Graph:
 
     def gradients(self, targets: Sequence[Key], inputs: Sequence[Key], seeds: Sequence[Key | None],
                   cuts: Iterable[Key] = ()) -> list[Operand | None]:  # fmt: skip
-        """The gradients of ``sum(<seed, target>)`` with respect to each input, None where no target depends on it.
+        """Return the gradients of ``sum(<seed, target>)`` with respect to each input, None where no target depends on it.
 
         No derivative passes values in ``cuts``, or labelled so. Inputs may be intermediate values, which get the total derivative.
         """
@@ -183,7 +183,7 @@ class Graph:
         wrt = [k for k in dict.fromkeys(places.values()) if k in reached]
         if wrt:
             real_only(whole, wrt, active)
-            # what the keys stand for must be what later operations read, not copies of it
+            # keys must be bound to the values that later operations read, not to copies
             derivative = gradient(whole, wrt, active_results=active, value=True, seeds=True, taken=set(self.builder.taken), shared=True)
             body = expanded(derivative).body
         count = len(ends) + len(keys)
@@ -220,7 +220,7 @@ class Graph:
     # ---------------------------------------------------------------- functions
 
     def function(self, results: Sequence[Operand], name: str, known: Sequence[Key] = (), kernel: bool = False) -> Compiled:
-        """Compile the function of some of the values; ``known`` are values that the caller has already, which become parameters.
+        """Compile the function of some of the values; ``known`` are available values, which become parameters.
 
         ``kernel``: with all parameters that a kernel made of it reads.
         """
@@ -252,7 +252,7 @@ PASSED = ("barrier", "probe")  #: ops that do nothing in the program
 
 
 def strip(body: Block, rows: Sequence[str], table: dict[Value, Operand], results: list[Operand]) -> None:
-    """Take out ops of some rows, in blocks inside too, and put what stands for them in their place."""
+    """Replace ops of some rows, also in nested blocks."""
     for block in [body, *(inner for op in walk(body) for inner in op.blocks)]:
         gone = [op for op in block.ops if isinstance(op, Call) and op.name in rows]
         if gone:

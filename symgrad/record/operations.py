@@ -1,4 +1,4 @@
-"""One recorded operation: a NumPy function with plain settings -> IR for given types of its inputs."""
+"""Lowers one recorded operation, a NumPy function with plain settings, to IR for given types of its inputs."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from symgrad.signature import Signature
 from symgrad.text import is_name
 from symgrad.tracebacks import refused
 
-assert callable(lower_stop)  # its module tells the frontend what stop_gradient is
+assert callable(lower_stop)  # its module registers stop_gradient with the frontend
 Settings = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """``outputs = function(*inputs, **settings)``; ``present`` says which inputs are given, the others are None."""
+    """``outputs = function(*inputs, **settings)``; ``present`` marks the inputs that are not None."""
 
     function: Callable[..., Any]
     present: tuple[bool, ...]
     settings: Settings = field(default=(), compare=False)
-    named: tuple[str, ...] = ()  #: variables of the function that are given out too, before its results
+    named: tuple[str, ...] = ()  #: variables of the function that are returned before its results
     said: str = field(default="", init=False, repr=False)  #: the settings as text, in which 2, 2.0 and True differ
     code: int = field(default=0, init=False, repr=False, compare=False)
 
@@ -48,7 +48,7 @@ class Operation:
 
     @property
     def name(self) -> str:
-        """What the operation is called."""
+        """The name of the operation."""
         return self.function.__name__
 
 
@@ -72,7 +72,7 @@ def settings_of(words: dict[str, Any]) -> Settings:
     return tuple((name, frozen(value)) for name, value in words.items())
 
 
-#: what a call that does not fit raises, as what kind it goes on
+#: exceptions of calls that do not fit, and the classes under which they are raised again
 MISFITS: tuple[tuple[type[Exception], type[Exception]], ...] = (
     (np.linalg.LinAlgError, np.linalg.LinAlgError), (IndexError, IndexError), (AttributeError, TypeError), (TypeError, TypeError),
     (ValueError, ValueError), (ArithmeticError, ValueError),
@@ -96,12 +96,12 @@ def misfit(function: Callable[..., Any], inputs: Sequence[Any], settings: Mappin
 
 
 def told(argument: Any) -> str:
-    """A tensor or array by its dtype and shape, a number as it is."""
+    """Describe a tensor or array by dtype and shape, a number by its value."""
     return f"{argument.dtype}{list(argument.shape)}" if hasattr(argument, "dtype") and hasattr(argument, "shape") else repr(argument)
 
 
 def literal(value: Any) -> str:
-    """The text of a setting; only what ``frozen`` lets pass has one."""
+    """Return the text of a setting, which ``frozen`` has accepted."""
     if isinstance(value, float) and not math.isfinite(value):
         return "math.nan" if value != value else "math.inf" if value > 0 else "-math.inf"
     if isinstance(value, tuple):
@@ -116,7 +116,7 @@ def defaults(function: Callable[..., Any]) -> Settings:
 
 
 def written(operation: Operation) -> Callable[..., Any]:
-    """A function of the inputs that are given, with the settings written out."""
+    """Return a function of the present inputs, with literal settings."""
     names = [f"x{k}" for k, present in enumerate(operation.present) if present]
     words = [f"x{k}" if present else "None" for k, present in enumerate(operation.present)]
     words += [f"{name}={literal(value)}" for name, value in {**dict(defaults(operation.function)), **dict(operation.settings)}.items()]
@@ -163,14 +163,14 @@ def plain(type_: Type, k: int) -> Type:
 
 
 def append(builder: Builder, operation: Operation, inputs: list[Operand], objects: dict[str, Any]) -> list[Operand]:
-    """Append the operation's ops, typed anew for these inputs, and give its results; ``objects`` collects what they name."""
+    """Append the operation's ops, typed for these inputs, and return its results; ``objects`` collects the objects that they name."""
     lowering = lowered(operation, tuple(plain(operand.type, k) for k, operand in enumerate(inputs)))
     objects.update(lowering.objects)
     return inlined(builder, lowering.func, inputs)
 
 
 def inlined(builder: Builder, func: Func, inputs: Iterable[Operand]) -> list[Operand]:
-    """Append the ops of a function and give its results."""
+    """Append the ops of a function and return its results."""
     table: dict[Value, Operand] = dict(zip(func.params, inputs, strict=True))
 
     def new(operand: Operand) -> Operand:

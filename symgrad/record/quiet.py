@@ -1,4 +1,4 @@
-"""Calls without NumPy's warnings: infinities and NaNs are right answers of what is recorded.
+"""Suppresses NumPy's warnings: infinities and NaN are valid results of recorded operations.
 
 NumPy keeps in a context what it warns of; calling in a context of our own costs a tenth of setting it anew each time.
 """

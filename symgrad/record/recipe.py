@@ -1,4 +1,4 @@
-"""A recipe: what was recorded, as plain hashable data -> the graph that it says, and compiled functions, kept by recipe.
+"""A recipe: recorded operations as plain hashable data. Builds the graph, and caches compiled functions by recipe.
 
 Two records of the same structure have equal recipes, so the second one generates nothing. Steps are tuples of
 different lengths, which are fast to make, to hash and to compare.
@@ -19,9 +19,9 @@ from symgrad.record.graph import Graph
 from symgrad.record.operations import Operation
 from symgrad.runtime.locks import LOCK
 
-#: what is known of a value that comes from outside: dtype and which extents are 1, or the class of a Python number
+#: the kind of a value from outside: dtype and which extents are 1, or the class of a Python number
 Kind = tuple[Any, ...] | type
-#: shape, with -1 for what is not known, and dtype
+#: shape, with -1 for unknown extents, and dtype
 Said = tuple[tuple[int, ...], np.dtype[Any]]
 
 
@@ -55,7 +55,7 @@ Recipe = tuple[Step, ...]
 
 
 class Backward(NamedTuple):
-    """What was asked of a recipe: its gradients, given that all recorded values are at hand."""
+    """A request for the gradients of a recipe, given all recorded values."""
 
     recipe: Recipe
     targets: tuple[int, ...]
@@ -65,7 +65,7 @@ class Backward(NamedTuple):
 
 
 def kind_of_value(value: Any) -> Kind:
-    """What a recipe says of a value from outside."""
+    """Return the kind of a value from outside."""
     if isinstance(value, np.ndarray):
         return (value.dtype, tuple([extent == 1 for extent in value.shape]))
     return type(value)
@@ -101,7 +101,7 @@ def said(example: Any) -> Said:
 
 
 def of_type(type_: Type) -> Said | None:
-    """Shape and dtype that a type stands for; None if it is no array of known rank and no float."""
+    """Return shape and dtype of a type; None unless it is an array of known rank or a float."""
     if isinstance(type_, Array) and type_.dtype is not None and type_.shape is not None:
         return tuple(e if isinstance(e, int) else -1 for e in type_.shape), np.dtype(DTYPES[type_.dtype])
     if isinstance(type_, Scalar):
@@ -111,7 +111,7 @@ def of_type(type_: Type) -> Said | None:
 
 
 def graph_of(recipe: Recipe) -> Graph:
-    """The graph that a recipe describes; its keys are the places of the values."""
+    """Build the graph of a recipe; its keys are the indices of the values."""
     graph = Graph()
     for step in recipe:
         match step:
@@ -127,11 +127,11 @@ def graph_of(recipe: Recipe) -> Graph:
 
 
 KEPT: dict[Backward, tuple[Compiled, tuple[int | None, ...]]] = {}
-LIMIT = 4096  #: recipes kept
+LIMIT = 4096  #: the number of cached recipes
 
 
 def backward_of(asked: Backward) -> tuple[Compiled, tuple[int | None, ...]]:
-    """The compiled backward half; for each input the place of its gradient among the results, or None."""
+    """Return the compiled backward half, and for each input the index of its gradient among the results, or None."""
     half = KEPT.get(asked)
     if half is None:
         with LOCK:

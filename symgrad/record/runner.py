@@ -1,4 +1,4 @@
-"""A compiled function -> the function that runs it on values found by name, written for values of known shape and dtype.
+"""Writes the function that runs a compiled function on named values of known shapes and dtypes.
 
 It looks at what it is given, calls without NumPy's warnings, and puts new values where the old ones were. Nothing that
 is the same in each run is done in it.
@@ -21,21 +21,21 @@ from symgrad.runtime.load import load
 
 
 class Store(Protocol):
-    """Where values are kept: ``stamp`` is another object whenever one may have come in that has another shape or dtype."""
+    """The store of values: ``stamp`` becomes a new object whenever the shape or dtype of a value may have changed."""
 
     held: dict[str, Any]
     stamp: object
 
 
-#: ``run(feed, store)`` gives what is fetched; None if something is not what it was written for, and nothing has happened
+#: ``run(feed, store)`` returns the fetched values; None if a value does not match, without any effect
 Run = Callable[[Mapping[str, Any], Store], "list[Any] | None"]
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What a run reads and writes: values that are fed, those that are kept (arrays without axes as NumPy's scalars), constants.
+    """The values that a run reads and writes: fed values, stored values (0-d arrays as NumPy scalars), constants.
 
-    ``schedules`` say the value of some that are kept; ``updated`` are those that get the last results, after ``fetched`` ones.
+    ``schedules`` compute some stored values; ``updated`` receive the last results, after the ``fetched`` ones.
     """
 
     fed: Mapping[str, np.ndarray[Any, Any]]
@@ -47,9 +47,9 @@ class Around:
 
 
 def runner(code: Compiled, around: Around) -> Run:
-    """Write the function for values like these; the results of ``code`` are what is fetched, then new values of what is updated.
+    """Write the function for values of these types; ``code`` returns the fetched values, then the new values of updated ones.
 
-    What is given out and what is kept share memory with nothing: not with each other, not with what was fed.
+    Fetched and stored values share no memory with each other or with fed values.
     """
     read = {name: value for name, value in around.kept.items() if name in code.keys}
     space: dict[str, Any] = {"ndarray": np.ndarray, "array": np.array, "own": own, "function": code.function, "FREE": FREE,
@@ -102,7 +102,7 @@ def runner(code: Compiled, around: Around) -> Run:
 
 
 def fits(values: Mapping[str, Any]) -> Callable[[Mapping[str, Any]], bool]:
-    """A function that says whether others have the shapes and dtypes of these values."""
+    """Return a function that tests whether other values have the shapes and dtypes of these."""
     said = [(name, type(value), value.shape, value.dtype) for name, value in values.items()]
 
     def fit(kept: Mapping[str, Any]) -> bool:
@@ -154,7 +154,7 @@ def own(value: Any, taken: list[Any]) -> Any:
 
 
 def is_shared(array: Any, base: Any, taken: Sequence[Any]) -> bool:
-    """Is a view of more than itself, or of what somebody else has?"""
+    """Whether an array is a view of more than itself, or of memory held elsewhere."""
     if type(base) is not np.ndarray or base.nbytes != array.nbytes or not array.flags.writeable:
         return True
     return any(base is other or base is getattr(other, "base", None) for other in taken)

@@ -1,1 +1,1 @@
-"""One derivative of one function as a page: the texts side by side, what the stages decided, the IR, the graph, a check."""
+"""The report: one page about one derivative, with both texts side by side, the remarks, the IR, the graph and a check."""

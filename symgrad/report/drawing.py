@@ -1,4 +1,4 @@
-"""A ``Graph`` and its ``Layout`` -> SVG, in which nodes are tied to lines of the function."""
+"""Draws a ``Graph`` with its ``Layout`` as SVG; nodes are linked to lines of the function."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONG = 80  #: an edge that passes a layer is at least so high
 
 
 def drawing(graph: Graph, key: Callable[[Loc], str]) -> Html:
-    """The picture; ``key`` gives the word by which a line is tied to all that comes from it."""
+    """Return the drawing; ``key`` returns the word that links a line to everything derived from it."""
     count = sum(1 for _ in graph.all_nodes())
     if count > MOST:
         return element(
@@ -82,7 +82,7 @@ def text(words: str, x: float, y: float, kind: str) -> Html:
 
 
 def line(edge: Edge, layout: Layout, frames: dict[int, Box]) -> Html:
-    """An edge: a curve from below its source to above its target; one to the next round goes back along the side of the loop."""
+    """Draw an edge: a curve from below its source to above its target; one to the next iteration runs along the side of the loop."""
     source, target = layout.boxes[edge.source], layout.boxes[edge.target]
     if edge.back:
         frame = frames.get(edge.target, target)
@@ -93,7 +93,7 @@ def line(edge: Edge, layout: Layout, frames: dict[int, Box]) -> Html:
 
 
 def frames_of(nodes: Sequence[Node], layout: Layout, frame: Box | None = None) -> dict[int, Box]:
-    """For each node the box of the innermost frame that it stands in."""
+    """Return for each node the box of its innermost frame."""
     boxes: dict[int, Box] = {}
     for node in nodes:
         if frame is not None:
@@ -104,15 +104,15 @@ def frames_of(nodes: Sequence[Node], layout: Layout, frame: Box | None = None) -
 
 
 def inside(inner: Box, outer: Box) -> bool:
-    """Does a box stand in another?"""
+    """Whether a box lies within another."""
     return outer.x <= inner.x and outer.y <= inner.y and inner.x + inner.width <= outer.x + outer.width
 
 
 def down(source: Box, target: Box) -> str:
-    """A curve downwards; a long one keeps aside of what stands between."""
+    """Return a downward curve; a long one avoids the nodes between."""
     x1, y1 = source.x + source.width / 2, source.y + source.height
     x2, y2 = target.x + target.width / 2, target.y - 1
-    if inside(target, source):  # from the head of a frame to what is in it
+    if inside(target, source):  # from the head of a frame to its content
         x1, y1 = min(max(x2, source.x + 12), source.x + source.width - 12), source.y + 22
     bend = max(12.0, (y2 - y1) / 2)
     aside = 0.0 if y2 - y1 < LONG else (1 if x2 > x1 else -1) * (24 + (y2 - y1) / 7)

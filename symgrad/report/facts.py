@@ -1,4 +1,4 @@
-"""A derivative and arguments -> ``Facts``: all that a page or a table shows of it, as plain data."""
+"""Collects ``Facts`` about a derivative for given arguments: everything that a page or table shows, as plain data."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from symgrad.runtime.locks import LOCK
 from symgrad.signature import Compiled
 from symgrad.testing import Comparison, compare_grads
 
-#: kinds of notes that say how a value gets to the backward half, with the word that marks its line
+#: kinds of remarks about how a value reaches the backward half, with the mark of its line
 OBTAINED = {"saved": "saved", "undone": "saved", "recomputed": "recomputed", "carried": "carried", "kept": "kept"}
-#: what a value looks like on a page: longer ones are cut
+#: the maximal length of a displayed value
 WIDEST = 400
 Place = tuple[str, int]  #: a file and a line
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a text, and the places of the function that it belongs to."""
+    """A line of a text, and the places in the function that it derives from."""
 
     number: int
     text: str
@@ -55,7 +55,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Arguments that the function was called with, and what it and its derivative gave, as text."""
+    """The arguments of a call, and the results of the function and its derivative, as text."""
 
     arguments: tuple[tuple[str, str], ...]
     value: str
@@ -64,7 +64,7 @@ class Call:
 
 @dataclass(slots=True)
 class Facts:
-    """What is shown of a derivative. ``functions`` are the user's lines: the function, then what it calls, by file."""
+    """The facts shown about a derivative. ``functions`` are the user's lines: the function, then its callees, by file."""
 
     title: str  #: such as ``grad(loss)``
     name: str  #: of the function
@@ -139,7 +139,7 @@ def first_of(stages: Mapping[str, Func], names: Sequence[str]) -> Func:
 
 
 def told(derived: Derived, entry: Entry) -> tuple[Compiled, Emitted, Notes]:
-    """The derivative made anew as NumPy code, its text that is read, and what the stages tell of that text."""
+    """Compile the derivative again as NumPy code; return its text to read and the remarks on that text."""
     notes, own = Notes(), Notes()
     with LOCK:
         again = derived._make(derived._function, entry.signature, entry.compiled.pins, notes)
@@ -162,9 +162,9 @@ def kernel_text(entry: Entry) -> str | None:
 
 
 def derivative_lines(text: str, ties: Sequence[Tie], source: Source) -> list[Line]:
-    """The lines of the derivative's text, each with the places that it comes from.
+    """Return the lines of the derivative's text, each with the places that it derives from.
 
-    The head belongs to the head of the function, and a statement that is the user's word for word to the user's line.
+    The ``def`` line derives from that of the function, and a statement equal to the user's from the user's line.
     """
     origins: dict[int, list[Tie]] = {}
     for tie in ties:
@@ -186,7 +186,7 @@ def derivative_lines(text: str, ties: Sequence[Tie], source: Source) -> list[Lin
 
 
 def lines_by_text(source: Source) -> dict[str, int]:
-    """The lines of a function by their text, where it stands there once and is a statement of its own."""
+    """Return the lines of a function by their text, for unique texts that are whole statements."""
     numbers: dict[str, list[int]] = {}
     for number in range(source.node.lineno + 1, (source.node.end_lineno or source.node.lineno) + 1):
         numbers.setdefault(source.line(number).strip(), []).append(number)
@@ -199,7 +199,7 @@ def place_of(loc: Loc) -> Place:
 
 
 def listings(source: Source, ties: Sequence[Tie], notes: Notes) -> list[Listing]:
-    """The lines of the function, then the lines of other functions that something is told of, by file."""
+    """Return the lines of the function, then those of other functions with remarks, by file."""
     first, last = source.node.lineno, source.node.end_lineno or source.node.lineno
     own = Listing(source.file, tuple(Line(n, source.line(n), ((source.file, n),)) for n in range(first, last + 1)))
     places = {place_of(tie.loc): tie.loc.text for tie in ties} | {place_of(note.loc): note.loc.text for note in notes}
@@ -233,7 +233,7 @@ def add_call(facts: Facts, derived: Derived, args: tuple[Any, ...]) -> None:
 
 
 def fresh(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Arguments of their own: a function may write to those it is given."""
+    """Return copies of the arguments, since the function may write to them."""
     return deepcopy(args)
 
 

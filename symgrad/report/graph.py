@@ -1,4 +1,4 @@
-"""A function of the IR -> ``Graph``: its ops as nodes, the values that go from one to another as edges, loops and branches as frames."""
+"""Converts a function of the IR to a ``Graph``: ops are nodes, values are edges, loops and branches are frames."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SIGNS = {
 class Node:
     """An op, a parameter, a result, or a frame with nodes in it.
 
-    ``kind``: "parameter", "op", "carried" (what a loop hands from round to round), "join" (what a branch gives), "result",
+    ``kind``: "parameter", "op", "carried" (a loop-carried value), "join" (a result of a branch), "result",
     "loop" or "branch" (frames, whose ``parts`` are titles and nodes).
     """
 
@@ -48,7 +48,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A value that goes from one node to another; ``back``: to the next round of a loop."""
+    """A value that flows from one node to another; ``back``: to the next iteration of a loop."""
 
     source: int
     target: int
@@ -65,7 +65,7 @@ class Graph:
     edges: list[Edge]
 
     def all_nodes(self) -> Iterator[Node]:
-        """Every node, those in frames behind their frame."""
+        """Yield every node; nodes in frames follow their frame."""
         pending = [iter(self.nodes)]
         while pending:
             node = next(pending[-1], None)
@@ -91,7 +91,7 @@ def graph_of(func: Func) -> Graph:
 
 @dataclass(slots=True)
 class Drawing:
-    """The state while a graph is made: which node gives which value."""
+    """The state of building a graph: the defining node of each value."""
 
     names: dict[Value, str]
     sources: dict[Value, Node] = field(default_factory=dict)
@@ -99,21 +99,21 @@ class Drawing:
     count: int = 0
 
     def node(self, kind: str, label: str, detail: str = "", *outs: Value, loc: Loc | None = None) -> Node:
-        """A new node, which gives some values."""
+        """Add a node that defines some values."""
         node = Node(self.count, kind, label, detail, loc)
         self.count += 1
         self.sources.update(dict.fromkeys(outs, node))
         return node
 
     def connect(self, operand: Operand, target: Node, back: bool = False) -> None:
-        """An edge from what gives an operand; constants have none."""
+        """Add an edge from the definition of an operand; constants have none."""
         source = self.sources.get(operand) if isinstance(operand, Value) else None
         edge = None if source is None else Edge(source.number, target.number, self.label(operand), back)
         if edge is not None and edge not in self.edges:
             self.edges.append(edge)
 
     def label(self, operand: Operand) -> str:
-        """The user's name of a value, as it is where the edge begins."""
+        """Return the user's name of a value at the start of the edge."""
         name = self.names.get(operand, "") if isinstance(operand, Value) else ""
         return "" if name.startswith("%") else name.partition(".")[0]
 
@@ -130,7 +130,7 @@ class Drawing:
         return [node for op in block.ops for node in self.op(op)]
 
     def op(self, op: Op) -> list[Node]:
-        """The nodes of an op: one, or a frame and what a branch gives."""
+        """Add the nodes of an op: one, or a frame and the joins of a branch."""
         match op:
             case For() | While():
                 return [self.loop(op)]
@@ -144,7 +144,7 @@ class Drawing:
         return [node]
 
     def operation(self, op: Op) -> str:
-        """The name of an op, with its constants; an operator stands between its operands where one of them is a constant."""
+        """Return the name of an op with its constants; an operator is infix if one operand is constant."""
         if isinstance(op, Apply) and op.func is not None:
             return op.func.name
         name = op.name if isinstance(op, Call) else type(op).__name__
@@ -156,7 +156,7 @@ class Drawing:
         return " ".join([sign or name, *constants])
 
     def loop(self, op: For | While) -> Node:
-        """The frame of a loop: what it carries, then its ops."""
+        """Add the frame of a loop: its loop-carried values, then its ops."""
         frame = self.node("loop", self.title(op), loc=op.loc)
         if isinstance(op, For):
             for operand in (op.start, op.stop, op.step):
@@ -191,7 +191,7 @@ class Drawing:
         return f"for {self.names[op.index].partition('.')[0]} in {turned}"
 
     def branch(self, op: If) -> list[Node]:
-        """The frame of a branch with its two sides, and a node for each value that it gives."""
+        """Add the frame of a branch with its two sides, and a node for each join."""
         frame = self.node("branch", written(op.loc, ("if ", "elif ")) or "if", loc=op.loc)
         self.connect(op.test, frame)
         frame.parts = [("then", self.block(op.then)), ("else", self.block(op.orelse))]

@@ -1,4 +1,4 @@
-"""A ``Graph`` as text that other programs draw: Mermaid and the DOT language of Graphviz."""
+"""Prints a ``Graph`` in the languages of Mermaid and Graphviz (DOT)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def mermaid(graph: Graph) -> str:
 
 
 def escaped(text: str) -> str:
-    """A text in a label of Mermaid: what is no letter, digit or blank is written as its number."""
+    """Escape a label for Mermaid: characters other than letters, digits and blanks become numeric entities."""
     return "".join(c if c.isalnum() or c in " _.,:()=/" else f"#{ord(c)};" for c in one_line(text))
 
 

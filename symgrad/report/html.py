@@ -1,4 +1,4 @@
-"""Text -> HTML: the only place where text from outside becomes markup, and it is escaped here.
+"""Converts text to HTML: the only place where text becomes markup. Everything is escaped here.
 
 ``Html`` is markup that was made here. ``element`` and ``join`` take text and ``Html``: a plain text is escaped, in content and in
 attributes alike, so that no name, source line or message can become an element.
@@ -12,7 +12,7 @@ from typing import Any
 
 VOID = frozenset({"meta", "link", "br", "hr", "input"})
 NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9-]*(:[a-zA-Z]+)?")
-#: characters that a page must not hold as they are: controls, halves of surrogate pairs, and marks that turn the direction of text
+#: characters that a page must not contain: controls, lone surrogates, and marks that change the direction of text
 UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
@@ -23,7 +23,7 @@ class Html(str):
 
 
 def escaped(text: Any) -> Html:
-    """A text as markup that shows it; what is markup already is left alone.
+    """Escape a text; markup is returned unchanged.
 
     >>> escaped("<b>&'")
     '&lt;b&gt;&amp;&#39;'
@@ -42,7 +42,7 @@ def join(parts: Iterable[Any], between: str = "") -> Html:
 
 
 def element(name: str, /, *content: Any, **attributes: Any) -> Html:
-    """An element. ``class_`` is ``class``, ``aria_label`` is ``aria-label``; what is None or False is left out.
+    """Return an element. ``class_`` is ``class``, ``aria_label`` is ``aria-label``; attributes that are None or False are omitted.
 
     >>> element("p", "a < b", class_="note", title='"')
     '<p class="note" title="&quot;">a &lt; b</p>'

@@ -1,4 +1,4 @@
-"""A ``Graph`` -> where its nodes stand: rows from top to bottom, frames around what is in them.
+"""Lays out a ``Graph``: rows from top to bottom, with a frame around each loop and branch.
 
 Nodes stand in layers by the longest path that leads to them, as in the method of Sugiyama, Tagawa and Toda (1981): layers, then an
 order within each layer by the mean place of what comes before, then places without overlap.
@@ -16,7 +16,7 @@ ROW = 16  #: the height of a line of a label
 PADDING = 10
 GAP_X, GAP_Y = 22, 34
 HEAD = 24  #: the height of the title of a frame
-BACK = 22  #: beside what is in a loop
+BACK = 22  #: margin of a loop's content
 LEAST = 54  #: the width of the narrowest node
 
 
@@ -41,7 +41,7 @@ class Layout:
 
 
 def layout_of(graph: Graph) -> Layout:
-    """Where everything stands.
+    """Compute the layout.
 
     >>> from symgrad.report.graph import Edge, Graph, Node
     >>> laid = layout_of(Graph("f", [Node(0, "parameter", "x"), Node(1, "op", "tanh")], [Edge(0, 1)]))
@@ -56,7 +56,7 @@ def layout_of(graph: Graph) -> Layout:
 
 
 def above(nodes: Sequence[Node], frames: tuple[int, ...] = ()) -> dict[int, tuple[int, ...]]:
-    """For each node the frames that it stands in, from the outermost, and itself last."""
+    """Return for each node its enclosing frames from the outermost, and the node itself last."""
     chains: dict[int, tuple[int, ...]] = {}
     for node in nodes:
         chains[node.number] = (*frames, node.number)
@@ -76,7 +76,7 @@ class Arranger:
         self.title_of: dict[int, list[Box]] = {}
 
     def arrange(self, nodes: Sequence[Node]) -> tuple[float, float]:
-        """Give nodes places from the origin on; the extents of them all."""
+        """Place nodes from the origin on; return their total extents."""
         if not nodes:
             return 0.0, 0.0
         for node in nodes:
@@ -99,7 +99,7 @@ class Arranger:
         return max(self.boxes[node.number].x + self.boxes[node.number].width for node in nodes), top - GAP_Y
 
     def extents(self, node: Node) -> tuple[float, float]:
-        """Width and height of a node; what is in a frame is arranged on the way."""
+        """Return width and height of a node; the content of a frame is laid out first."""
         wide = max(LEAST, LETTER * max(len(node.label), len(node.detail)) + 2 * PADDING)
         if node.kind not in ("loop", "branch"):
             return wide, (2 if node.detail else 1) * ROW + PADDING
@@ -115,7 +115,7 @@ class Arranger:
                 self.move(one, x, head + PADDING / 2)
             x += max(width, LEAST) + GAP_X
             tallest = max(tallest, head + height)
-        room = BACK if node.kind == "loop" else 0  # for edges to the next round
+        room = BACK if node.kind == "loop" else 0  # for edges to the next iteration
         return max(wide, x - GAP_X + PADDING + room), tallest + 2 * PADDING if node.parts else HEAD + PADDING / 2
 
     def sources_of(self, nodes: Sequence[Node]) -> dict[int, list[int]]:
@@ -130,12 +130,12 @@ class Arranger:
         return sources
 
     def wished(self, node: Node, sources: Mapping[int, list[int]]) -> float:
-        """Where the middle of a node would best be: below what it reads."""
+        """Return the ideal centre of a node: below its operands."""
         middles = [self.boxes[n].x + self.boxes[n].width / 2 for n in sources[node.number]]
         return sum(middles) / len(middles) if middles else 0.0
 
     def place(self, layer: Sequence[Node], sources: Mapping[int, list[int]]) -> None:
-        """Places along a layer: each as near to where it would best be as those before it let it."""
+        """Place the nodes of a layer, each as near to its ideal position as its predecessors allow."""
         free = float("-inf")
         shift = 0.0
         for node in layer:
@@ -145,7 +145,7 @@ class Arranger:
             shift += x - best
             self.move(node, x - box.x, 0.0)
             free = x + box.width + GAP_X
-        for node in layer:  # what was pushed to the right is shared among all
+        for node in layer:  # a shift to the right is distributed among all
             self.move(node, -shift / len(layer), 0.0)
 
     def move(self, node: Node, dx: float, dy: float) -> None:
@@ -160,7 +160,7 @@ class Arranger:
 
 
 def in_layers(nodes: Sequence[Node], sources: Mapping[int, list[int]]) -> list[list[Node]]:
-    """The nodes by the longest path that leads to them; what nothing leads to stands just above what reads it."""
+    """Assign nodes to layers by the longest path that leads to them; a node without operands is placed just above its first user."""
     depth: dict[int, int] = {}
     for node in nodes:
         depth[node.number] = max((depth[n] + 1 for n in sources[node.number]), default=0)

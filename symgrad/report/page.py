@@ -1,4 +1,4 @@
-"""``Facts`` -> one HTML page that holds all it needs: no request leaves it, and nothing of the user's becomes markup."""
+"""Renders ``Facts`` as one self-contained HTML page: it sends no request, and no text of the user becomes markup."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def asset(name: str) -> Html:
 
 
 def digest(text: str) -> str:
-    """What a content security policy names a script or a style by."""
+    """Return the hash that identifies a script or style in a content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def page(facts: Facts, *, times: bool = True, version: str = "") -> str:
-    """The whole page; without ``times`` it is the same for the same input.
+    """Return the whole page; without ``times`` it is the same for the same input.
 
-    Its policy allows the one script and the one style that stand in it, and no request.
+    Its policy allows its one script and its one style, and no request.
     """
     style, script = asset("page.css"), asset("page.js")
     policy = f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}; base-uri 'none'; form-action 'none'"
@@ -66,13 +66,13 @@ def page(facts: Facts, *, times: bool = True, version: str = "") -> str:
 
 
 def content(facts: Facts, times: bool = True) -> Html:
-    """What stands on the page: the head, the two texts, the tabs."""
+    """Return the content of the page: the head, the two texts, the tabs."""
     ties = Ties(facts)
     return join([head(facts), pair(facts, ties), tabs(facts, ties, times)])
 
 
 class Ties:
-    """The words by which lines are tied: one for each line of the user's, with a colour for those that the derivative has lines of."""
+    """The words that link lines: one for each line of the user, with a colour if the derivative has lines for it."""
 
     def __init__(self, facts: Facts) -> None:
         places: dict[Place, None] = {}
@@ -104,7 +104,7 @@ class Ties:
 
 
 def head(facts: Facts) -> Html:
-    """What the page is of, for which types, and what came out."""
+    """Return the head: the derivative, the types, and the result."""
     wrt = join([element("code", name) for name in facts.wrt], ", ")
     types = [
         element("span", element("code", name), " ", element("span", type_, class_="type"), class_="chip") for name, type_ in facts.signature
@@ -187,7 +187,7 @@ def code_lines(lines: Sequence[Line], ties: Ties, facts: Facts, side: str) -> li
 
 
 def code_line(line: Line, coloured: list[tuple[str, str]], ties: Ties, facts: Facts, side: str) -> Html:
-    """One row: its number, its text, marks, and below a line of the function what is told of it."""
+    """Return one row: number, text, marks, and below a line of the function its remarks."""
     if line.half and coloured and coloured[-1][0] == "comment":  # the line of the user's that it comes from, which the tie shows
         coloured = coloured[:-1]
         if coloured and coloured[-1][0] == "plain":
@@ -207,7 +207,7 @@ def code_line(line: Line, coloured: list[tuple[str, str]], ties: Ties, facts: Fa
 
 
 def line_marks(line: Line, facts: Facts) -> list[Html]:
-    """What of a line is saved or computed again for the backward half, in one mark for each way."""
+    """Return the marks of a line: values saved or recomputed for the backward half."""
     marks: dict[str, dict[str, list[str]]] = {}
     for note in facts.told_of(line.places[0]) if line.places else ():
         word = OBTAINED.get(note.kind)
@@ -235,7 +235,7 @@ def tape_marks(line: Line) -> list[Html]:
 
 
 def notes_below(notes: Sequence[Note]) -> Html:
-    """What is told of a line, by kind."""
+    """Return the remarks on a line, by kind."""
     rows: list[Html] = []
     groups: dict[tuple[str, str, str], list[str]] = {}
     for note in notes:

@@ -19,7 +19,7 @@ from symgrad.text import attribute, has_literal, item
 
 #: the attribute of a function that only calls a ``Batch``: the batch
 BATCH = "__symgrad_batch__"
-#: what has attributes and is no tree of arrays
+#: objects with attributes that are no trees of arrays
 NO_TREES = (
     types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, np.ufunc, np.ndarray, np.generic,
 )  # fmt: skip
@@ -81,7 +81,7 @@ class Batch:
 
 def places_of(name: str, parameters: Sequence[inspect.Parameter], in_axes: Axes, count: int,
               keywords: Sequence[str]) -> tuple[list[Place], dict[str, Place]]:  # fmt: skip
-    """The places of ``count`` arguments and of keywords; raises BadArgument where ``in_axes`` does not fit them.
+    """Return the batch axes of ``count`` arguments and of keyword arguments; raise BadArgument if ``in_axes`` does not fit them.
 
     A tuple or list says it for each parameter by position; a keyword that it does not reach has axis 0. What has a default may be left
     out of it, and is then shared by all examples.
@@ -136,7 +136,7 @@ def rebuilt(value: Any, parts: Sequence[Any]) -> Any:
 
 
 def axes_of_parts(axes: Axes, value: Any, word: str) -> list[Axes]:
-    """What ``in_axes`` says of each part of a tree; raises BadArgument where it is a tree of another form."""
+    """Return the axis of each part of a tree; raise BadArgument if ``in_axes`` is a tree of another form."""
     return axes_of_keys(axes, [key for key, _ in parts_of(value)], isinstance(value, dict), word, type(value).__name__)
 
 
@@ -159,7 +159,7 @@ def part_word(word: str, value: Any, key: Any) -> str:
 
 
 def check_axis(axis: Any, rank: int | None, word: str, kind: str, said_by: str = "in_axes") -> int:
-    """An axis counted from the front; raises BadArgument if there is none such. ``said_by`` is the parameter that says it."""
+    """Return a nonnegative axis; raise BadArgument if it is out of range. ``said_by`` is the parameter that holds it."""
     if isinstance(axis, bool) or not isinstance(axis, int):
         raise BadArgument(f"{said_by} says {axis!r} of {word}, which is {kind}", hint="give an axis, or None")
     if rank is None and axis >= 0:
@@ -207,7 +207,7 @@ def batch_size(leaves: Sequence[tuple[str, int, int]]) -> int:
 
 
 def together(results: Sequence[Any], out_axes: Axes) -> Any:
-    """The results of all examples as one: each array has a further axis where ``out_axes`` says it."""
+    """Stack the results of all examples: each array has an additional axis at ``out_axes``."""
     first = results[0]
     if first is None:
         return None

@@ -1,4 +1,4 @@
-"""A directory of the user's own in which texts, and what numba makes of them, outlive the process.
+"""The disk cache: a private directory in which generated texts and numba's machine code outlive the process.
 
 numba reads back pickles, and texts are run, so the directory must be one that nobody else can write to; where there is
 none (a read-only or full disk, a home that belongs to somebody else) everything is made in memory.
@@ -67,7 +67,7 @@ def private_directory(name: str) -> Path | None:
         return None
 
 
-#: who may own what stands above the cache besides the user: the superuser, and whoever a container knows no name for
+#: the permitted owners of parent directories besides the user: the superuser, and unnamed users in a container
 TRUSTED = frozenset({0, 65534})
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 Fault = tuple[Path, str]  #: a directory, and why it cannot be trusted
@@ -79,7 +79,7 @@ def fault_around(root: Path) -> Fault | None:
     The directories on the path are checked, both as written and with links followed.
     """
     if not hasattr(os, "geteuid"):
-        return None  # Windows: what is under the user's profile is the user's
+        return None  # Windows: everything under the user's profile belongs to the user
     absolute, resolved = Path(os.path.abspath(root)), Path(os.path.realpath(root))
     for place in dict.fromkeys([*absolute.parents, *resolved.parents, resolved]):
         status = place.stat()
@@ -145,18 +145,18 @@ def foreign_file(place: Path, is_open: bool) -> str | None:
     return None
 
 
-TOLD: list[Fault] = []  #: what has been told in this process
+TOLD: list[Fault] = []  #: notices emitted in this process
 
 
 def tell(place: Path, why: str) -> None:
-    """Give a notice that a directory is not used, once in a process."""
+    """Emit a notice that a directory is not used, once in a process."""
     if not TOLD:
         TOLD.append((place, why))
         CacheNotUsed(str(place), why).give()
 
 
 def keep(text: str, path: Path) -> bool:
-    """See that a file holds a text: written beside it and renamed, so that nobody ever reads half of it. False where that fails."""
+    """Write a text to a file atomically, by renaming a temporary file; return False on failure."""
     content = text.encode()
     try:
         if path.read_bytes() == content:
@@ -170,7 +170,7 @@ def keep(text: str, path: Path) -> bool:
     try:
         with os.fdopen(number, "wb") as file:
             file.write(content)
-        os.utime(temporary, (0x50000000, 0x50000000))  # what is compiled from it stays valid whoever wrote it last
+        os.utime(temporary, (0x50000000, 0x50000000))  # code compiled from it stays valid whichever process wrote it last
         os.replace(temporary, path)
     except OSError:
         with contextlib.suppress(OSError):
@@ -181,7 +181,7 @@ def keep(text: str, path: Path) -> bool:
 
 # ------------------------------------------------------------------ texts
 
-#: what changes while a process runs is not what it runs; clocks of file systems are coarse
+#: a file changed while the process runs is not the code that runs; file-system clocks are coarse
 SLACK = 2 * 10**9
 STARTED = time.time_ns() - SLACK
 #: how many directories of texts are left: each change of our own source begins a new one
@@ -210,9 +210,9 @@ def own_files() -> Files:
 
 @functools.cache
 def sources() -> tuple[str, Files] | None:
-    """A name for our own source as it is, with its files; None if what runs may not be what the files hold.
+    """Return a fingerprint of symgrad's source and its files; None if the running code may differ from the files.
 
-    What the files hold is not read, for that takes longer than all else: a file that has changed has been changed at another time.
+    Uses modification times, not contents, which would take longer than everything else.
     """
     try:
         files = own_files()
@@ -224,7 +224,7 @@ def sources() -> tuple[str, Files] | None:
 
 
 def texts_directory() -> Path | None:
-    """Where the texts of this version of symgrad are, for this Python and NumPy; None where none are to be kept."""
+    """Return the directory of texts for this version of symgrad, Python and NumPy; None if nothing is stored."""
     if os.environ.get("SYMGRAD_CHECK") or cache_root() is None:
         return None
     known = sources()
@@ -235,7 +235,7 @@ def texts_directory() -> Path | None:
 
 
 def family_of(function: types.FunctionType) -> str:
-    """With what the keys of a function's texts begin, whatever its arguments are; others may have the same."""
+    """Return the common prefix of the keys of a function's texts; other functions may share it."""
     name = f"{function.__module__}.{function.__qualname__}"
     return hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()[:16]
 
@@ -264,7 +264,7 @@ def fresh_directory(name: str) -> Path | None:
 
 
 def checksum(key: str, kind: str, body: str) -> str:
-    """What stands at the head of a record: it holds for this record in this place only."""
+    """Return the checksum at the head of a record, valid for this record under this key only."""
     return hashlib.sha256(chr(0).join((key, kind, body)).encode()).hexdigest()
 
 
@@ -282,12 +282,12 @@ def read_record(place: Path, key: str, kind: str) -> Any:
 
 @functools.lru_cache(1)
 def files_after(loaded: frozenset[str]) -> Files:
-    """Our own files as they were when these modules, and no others, had been imported: what changes later is not what runs."""
+    """Return the state of symgrad's files when exactly these modules had been imported: later changes do not affect the running code."""
     return own_files()
 
 
 def write_record(place: Path, key: str, kind: str, data: Any) -> bool:
-    """Keep data under a key; not if our own source has changed since it was read, for then nobody knows which one made them."""
+    """Store data under a key, unless symgrad's source has changed since it was loaded."""
     known = sources()
     try:
         if known is None or files_after(frozenset(name for name in sys.modules if name.startswith("symgrad."))) != known[1]:

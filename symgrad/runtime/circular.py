@@ -1,4 +1,4 @@
-"""Circular functions and their inverses, which LLVM vectorises where a compiled loop calls them: for generated numba code alone.
+"""Circular functions and their inverses in a form that LLVM vectorises in loops; for generated numba code only.
 
 As those of ``vector``; arguments beyond 2**20 are left to the C library.
 """
@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-# numba's cache of what is compiled here does not notice that one of these has changed: empty it then
+# numba's cache does not notice a change of these constants: empty it then
 from symgrad.runtime.vector import ROUNDER, SIGN_BIT, bits, from_bits, multiply_add, part, vectorisable
 
 #: pi/2 in parts of 33 bits, whose products with a whole number of up to 20 bits are exact (Cody and Waite), and the rest
@@ -75,7 +75,7 @@ LANES = 1024
 
 
 def seldom(name: str) -> Any:
-    """A function of the C library, for a branch that is hardly ever taken, in a loop that is vectorised all the same.
+    """Declare a C library function for a rare branch, so that LLVM still vectorises the loop.
 
     LLVM vectorises no loop that calls what it does not know, and calls what it does know for every element. But what is said to have
     a masked variant it calls one by one, for the elements that need it. That variant is declared, and nowhere defined: it takes

@@ -1,4 +1,4 @@
-"""numba's compiler, without what kernels do not need."""
+"""numba's compiler, reduced to the passes that kernels need."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from numba.core.compiler_machinery import PassManager, register_pass
 
 from symgrad.runtime.lowering import KernelLower
 
-#: passes that do nothing for a kernel: it has no arrays as operands, no blocks of Python, and knows which literals it has
+#: passes of numba without effect on kernels, which have no array expressions, object mode or unresolved literals
 SKIPPED = {"with_lifting", "nopython_rewrites", "dump_parfor_diagnostics"}
 #: only for functions inside the function
 FOR_CLOSURES = {"inline_closure_likes", "make_function_op_code_to_jit_function"}
 
 
-#: types of operands by which, and by nothing else, it is settled what a function of numba's gives
+#: operand types that alone determine the result type of a numba function
 SETTLED = (types.Number, types.Boolean, types.Array, types.BaseTuple, types.RangeType, types.RangeIteratorType)
 
 
 @contextmanager
 def remembered(context: Any) -> Iterator[None]:
-    """While this lasts, what a function of numba's gives for operands of some types is found out once."""
+    """Context manager: cache the result types of numba functions by operand types."""
     before = vars(context).get("resolve_function_type")
     find, known = context.resolve_function_type, {}
 
@@ -68,11 +68,11 @@ class KernelLowering(typed_passes.NativeLowering):
 
     @property
     def lowering_class(self) -> Any:
-        """What lowers."""
+        """The class that lowers kernels."""
         return KernelLower
 
     def run_pass(self, state: Any) -> Any:
-        """Lower; a kernel without loops is improved as a whole only, which takes a third less time and comes to the same."""
+        """Lower the kernel. One without loops is optimised as a whole only, which takes a third less time with the same result."""
         if state.library is None and not compute_cfg_from_blocks(state.func_ir.blocks).loops():
             state.library = state.targetctx.codegen().create_library(state.func_id.func_qualname)
             state.library.enable_object_caching()

@@ -1,4 +1,4 @@
-"""What generated code calls for sums of products over axes that have names, as products of stacks of matrices, and at lags. NumPy only."""
+"""Run-time support: sums of products over named axes and at lags, as stacked matrix products. Needs only NumPy."""
 
 from __future__ import annotations
 

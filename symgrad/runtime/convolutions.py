@@ -1,4 +1,4 @@
-"""What kernels call where one vector slides along another, and nothing else imports."""
+"""Run-time support of kernels: convolution and correlation of vectors."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def convolution_into(out: Any, a: Any, v: Any) -> None:
 
 @plainly
 def correlation_into(out: Any, g: Any, v: Any) -> None:
-    """Store the products of a vector with the stretches of another, from each place on; the inner loop is the longer one.
+    """Store the inner products of a vector with each window of another; the inner loop is the longer one.
 
     >>> import numpy as np
     >>> out = np.empty(2)

@@ -1,4 +1,4 @@
-"""What generated code calls for cotangents that no single function of NumPy computes: of joins, diagonals, products, repeats.
+"""Run-time support: cotangents that no single NumPy function computes: of joins, diagonals, products, repeats.
 
 NumPy only. A function ``*_place`` puts an array into zeros, ``*_back`` sums where the function copied.
 """
@@ -30,7 +30,7 @@ def extreme_share(x: Any, out: Any, axis: Any, keepdims: bool) -> Any:
 
 
 def extreme_share_of(x: Any, out: Any, where: Any, initial: Any, axis: Any, keepdims: bool) -> Any:
-    """One where ``x`` is its extreme ``out`` among what ``where`` names, shared equally, with ``initial`` too.
+    """Return the share of each element in the extreme ``out`` of the selected elements; ties, also with ``initial``, share equally.
 
     >>> extreme_share_of(np.array([1.0, 3.0, 3.0]), 3.0, np.array([True, True, False]), 3.0, None, False)
     array([0. , 0.5, 0. ])
@@ -50,7 +50,7 @@ def initial_share(x: Any, out: Any, where: Any, initial: Any, axis: Any, keepdim
 
 
 def middle_share(x: Any, axis: Any) -> Any:
-    """One where the median along ``axis`` stands, one half where it is between two, not a number where it is none.
+    """Return 1 at the median along ``axis``, 0.5 at each of two middle elements, NaN if the median is NaN.
 
     >>> middle_share(np.array([3.0, 1.0, 2.0]), None)
     array([0., 0., 1.])
@@ -85,7 +85,7 @@ def as_rows(x: Any, axis: Any) -> Any:
 
 
 def from_rows(rows: Any, shape: tuple[int, ...], axis: Any) -> Any:
-    """The array of which ``as_rows`` made the matrix."""
+    """Return the array that ``as_rows`` converted to the matrix."""
     order = rows_along(axis, len(shape))
     return rows.reshape([shape[k] for k in order]).transpose(np.argsort(order))
 
@@ -186,13 +186,13 @@ def split_array(g: Any, shape: tuple[int, ...], axis: int | None) -> Any:
 
 
 def add_along_axis(g: Any, order: Any, shape: tuple[int, ...], axis: int) -> Any:
-    """Zeros to which ``g`` is added where ``order`` says along ``axis``.
+    """Return zeros with ``g`` added at the indices ``order`` along ``axis``.
 
     >>> add_along_axis(np.array([1.0, 2.0]), np.array([1, 1]), (3,), 0)
     array([0., 3., 0.])
     """
     out = np.zeros(shape, g.dtype)
-    at = list(np.ogrid[tuple(slice(n) for n in shape)])  # places are broadcast along the other axes
+    at = list(np.ogrid[tuple(slice(n) for n in shape)])  # indices are broadcast along the other axes
     at[axis] = order
     np.add.at(out, tuple(at), g)
     return out
@@ -226,7 +226,7 @@ def repeat_back(g: Any, shape: tuple[int, ...], repeats: Any, axis: int | None) 
 
 
 def take_items_back(g: Any, places: Any, shape: tuple[int, ...], axis: int | None) -> Any:
-    """Zeros to which ``g`` is added at the places along ``axis`` that it was taken from, or in the flat array.
+    """Return zeros with ``g`` added at the indices along ``axis``, or of the flattened array, from which it was taken.
 
     >>> take_items_back(np.array([1.0, 2.0]), [2, 2], (3,), None)
     array([0., 0., 3.])
@@ -278,7 +278,7 @@ def choose_part(g: Any, i: Any, choices: Sequence[Any], position: int) -> Any:
 
 
 def pad_back(g: Any, shape: tuple[int, ...], width: Any, mode: str) -> Any:
-    """The cotangent of what ``np.pad`` padded: its part of ``g``, and what was copied to the edges.
+    """Return the cotangent of the operand of ``np.pad``: its part of ``g``, plus the cotangents of the copies at the edges.
 
     >>> pad_back(np.ones(5), (3,), 1, "edge")
     array([2., 1., 2.])
@@ -349,7 +349,7 @@ def gaps(w: Any) -> Any:
 
 
 def sum_to(g: Any, shape: tuple[int, ...]) -> Any:
-    """Sum what was broadcast."""
+    """Sum a cotangent over the broadcast axes."""
     if g.shape == tuple(shape):
         return g
     lead = g.ndim - len(shape)
@@ -469,7 +469,7 @@ def einsum_part(g: Any, others: Sequence[Any], shape: tuple[int, ...], subscript
 
 
 def cofactors(a: Any) -> Any:
-    """The derivative of the determinant: the matrix of cofactors, also where ``a`` is singular, and nan where it is not finite.
+    """Return the derivative of the determinant, the matrix of cofactors; valid for singular ``a``, NaN where ``a`` is not finite.
 
     >>> cofactors(np.array([[1.0, 2.0], [3.0, 4.0]])).round(12)
     array([[ 4., -3.],

@@ -1,4 +1,4 @@
-"""What kernels call for ``math.factorial`` and its like, and nothing else imports: integers of 64 bits, and -1 where there is none.
+"""Run-time support of kernels: ``math.factorial`` and its relatives on 64-bit integers; -1 stands for an undefined result.
 
 The caller leaves the kernel for -1: Python has integers of any size, and raises for arguments that are negative.
 """

@@ -1,4 +1,4 @@
-"""Finds a function of the runtime by the name that emitted text gives it."""
+"""Looks up a function of the runtime by its name in emitted text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MODULES = tuple(
         "compressed",
     )
 )
-#: modules by the names that emitted text has for them: those of SciPy stand in what was made of functions that call SciPy
+#: modules by their names in emitted text; SciPy's occur in derivatives of functions that call SciPy
 SCIPY = {
     "special": "scipy.special", "solving": "scipy.linalg", "interpolate": "scipy.interpolate", "filtering": "scipy.signal",
     "cmath": "cmath",

@@ -1,4 +1,4 @@
-"""What kernels call to reduce, and nothing else imports: sums and extremes whose terms may be taken in any order.
+"""Run-time support of kernels: reductions in any order.
 
 LLVM then takes several terms at a time in vector registers. Each is one instruction in the place of the call: nothing is linked.
 """
@@ -12,11 +12,11 @@ from llvmlite import binding, ir
 from numba import types
 from numba.extending import lower_builtin, type_callable
 
-#: what LLVM may do with sums; with "nsz" it would look into the terms, and find that ``x - x`` is 0 also of infinity and nan
+#: fast-math flags of sums; "nsz" would let LLVM replace ``x - x`` by 0, also for infinity and NaN
 IN_ANY_ORDER = ("reassoc", "contract")
 #: and with extremes
 OF_EXTREMES = ("reassoc", "contract", "nsz")
-#: does LLVM have instructions for ``llvm.maximum`` on every processor?  Before version 17 x86 had none, and LLVM ended the process
+#: whether LLVM supports ``llvm.maximum`` on every processor; before version 17 it aborted on x86
 HAS_MAXIMUM = binding.llvm_version_info[0] >= 17
 
 
@@ -30,7 +30,7 @@ def plus(total: Any, term: Any) -> Any:
 
 
 def larger(most: float, x: float) -> float:
-    """The larger of two, or what is not a number.
+    """Return the larger of two numbers; NaN if either is NaN.
 
     >>> larger(1.0, 2.0), larger(float("nan"), 2.0)
     (2.0, nan)
@@ -39,7 +39,7 @@ def larger(most: float, x: float) -> float:
 
 
 def smaller(least: float, x: float) -> float:
-    """The smaller of two, or what is not a number.
+    """Return the smaller of two numbers; NaN if either is NaN.
 
     >>> smaller(1.0, 2.0), smaller(float("nan"), 2.0)
     (1.0, nan)

@@ -1,4 +1,4 @@
-"""What generated code calls for the cotangents of Fourier transforms. NumPy only."""
+"""Run-time support: cotangents of Fourier transforms. Needs only NumPy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def resized(x: Any, sizes: Any, axes: Any) -> Any:
 
 
 def inner(x: Any, axis: int, count: int) -> Any:
-    """The coefficients of ``count`` real numbers that stand for two: all but the first, and the middle one of an even count."""
+    """Select the coefficients of conjugate pairs: all but the first, and the middle one of an even ``count``."""
     return (slice(None),) * (axis % x.ndim) + (slice(1, (count + 1) // 2),)
 
 

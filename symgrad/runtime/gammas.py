@@ -1,4 +1,4 @@
-"""What kernels call for derivatives of the gamma function, and nothing else imports: one number at a time.
+"""Run-time support of kernels: derivatives of the gamma function, for one number at a time.
 
 By recurrence to where the asymptotic series holds: Abramowitz and Stegun, Handbook of Mathematical Functions (1964), 6.3.5, 6.3.7,
 6.3.18, 6.4.6, 6.4.7 and 6.4.12.
@@ -15,7 +15,7 @@ FAR = 12.0  #: from here on the series below are exact to the last bits
 
 @compiled(forceinline=False)
 def digamma_of(x: float) -> float:
-    """The derivative of ``log(gamma(x))``; nan at its poles.
+    """Return the derivative of ``log(gamma(x))``; NaN at its poles.
 
     >>> round(digamma_of(1.0), 14)
     -0.57721566490153
@@ -36,7 +36,7 @@ def digamma_of(x: float) -> float:
 
 @compiled(forceinline=False)
 def trigamma_of(x: float) -> float:
-    """The second derivative of ``log(gamma(x))``; nan at its poles.
+    """Return the second derivative of ``log(gamma(x))``; NaN at its poles.
 
     >>> round(trigamma_of(1.0) - math.pi**2 / 6, 14)
     0.0

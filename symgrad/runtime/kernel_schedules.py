@@ -1,4 +1,4 @@
-"""When the state of a loop is kept, as machine code: what kernels call, and nothing else imports."""
+"""Run-time support of kernels: checkpoint schedules, as machine code."""
 
 from __future__ import annotations
 

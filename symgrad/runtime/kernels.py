@@ -1,4 +1,4 @@
-"""The text of a kernel to a function compiled by numba, from the disk if an earlier process has compiled it.
+"""Compiles the text of a kernel with numba, or loads the machine code that an earlier process stored.
 
 numba is imported here only, and only when a kernel is loaded.
 """
@@ -22,9 +22,9 @@ import numpy as np
 
 from symgrad.runtime.cache import fault_around, fault_of, keep, private_directory, tell
 
-#: what stands in a kernel's text where it says whether numba is to keep it on the disk
+#: the placeholder in a kernel's text for numba's ``cache`` setting
 CACHED = "cache=True"
-#: the releases of numba whose compiler gives what ours gives, on every kernel of the corpus: ``tests/runtime/test_compilers.py``
+#: releases of numba whose compiler agrees with symgrad's on every kernel of the corpus: ``tests/runtime/test_compilers.py``
 COMPARED = ("0.61", "0.62", "0.63", "0.64", "0.65", "0.66", "0.67", "0.68")
 
 
@@ -47,7 +47,7 @@ def is_compared() -> bool:
 
 
 def own_compiler() -> Any:
-    """The class of our compiler of kernels, None where numba is not as we know it."""
+    """Return symgrad's compiler class for kernels, or None for an untested release of numba."""
     if not is_compared():
         return None
     with contextlib.suppress(ImportError, AttributeError):
@@ -56,7 +56,7 @@ def own_compiler() -> Any:
 
 
 def lean(dispatcher: Any) -> Any:
-    """Have a kernel compiled without what it does not need, where numba is as we know it."""
+    """Compile a kernel with symgrad's reduced compiler, in a tested release of numba."""
     compiler: Any = getattr(dispatcher, "_compiler", None)
     own = None if compiler is None else own_compiler()  # no compiler: NUMBA_DISABLE_JIT, plain Python
     if own is not None:
@@ -94,7 +94,7 @@ def from_disk(text: str, name: str, directory: Path) -> types.ModuleType | None:
     sys.modules[import_name] = module
     try:
         spec.loader.exec_module(module)
-    except (OSError, RuntimeError):  # the file is gone, or numba finds no place for its cache
+    except (OSError, RuntimeError):  # the file is missing, or numba has no directory for its cache
         del sys.modules[import_name]
         return None
     if not keeps_inside(getattr(module, name), directory):
@@ -104,7 +104,7 @@ def from_disk(text: str, name: str, directory: Path) -> types.ModuleType | None:
 
 
 def keeps_inside(dispatcher: Any, directory: Path) -> bool:
-    """Does numba keep what it makes, and reads back, in this directory?  Its settings may say another, that others can write to."""
+    """Whether numba's cache is inside this directory; its settings may name another, writable by others."""
     place = getattr(getattr(dispatcher, "_cache", None), "cache_path", None)
     if place is None or Path(place).parent == directory:
         return True
@@ -117,7 +117,7 @@ def keeps_inside(dispatcher: Any, directory: Path) -> bool:
 
 
 def in_memory(text: str, name: str) -> types.ModuleType:
-    """A module with this text that leaves nothing behind."""
+    """Return a module with this text that stores nothing on disk."""
     text = text.replace(CACHED, "cache=False", 1)
     file = f"<symgrad {module_name(text, name)}>"
     module = types.ModuleType(module_name(text, name))
@@ -135,7 +135,7 @@ def versions() -> str:
 
 
 def helper_texts() -> list[str]:
-    """The texts of what kernels call: numba does not see when a function that it has compiled into another one changes."""
+    """Return the texts of the functions that kernels call: numba does not notice changes of inlined callees."""
     return [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.py"))]
 
 
@@ -153,7 +153,7 @@ def type_named(name: str, rank: int = 0) -> Any:
 
 
 def compile_for(dispatcher: Any, types: list[Any]) -> list[Any]:
-    """Compile a kernel for arguments of numba's types, and give the types of its results.
+    """Compile a kernel for numba types, and return the types of its results.
 
     What our compiler fails at, in a release of numba that it does not know, numba's own compiles. Raises what that raises.
     A disk that is full is no reason not to go on.
@@ -179,7 +179,7 @@ def compile_for(dispatcher: Any, types: list[Any]) -> list[Any]:
 
 
 def emptied(dispatcher: Any, error: Exception) -> bool:
-    """Empty a kernel's cache on the disk if it was that which could not be read; was it?"""
+    """Empty a kernel's disk cache if it is unreadable; return whether it was."""
     frames = [frame.f_code for frame, _ in traceback.walk_tb(error.__traceback__)]
     if not any(code.co_name == "load_overload" for code in frames) or not hasattr(getattr(dispatcher, "_cache", None), "flush"):
         return False

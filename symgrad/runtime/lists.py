@@ -1,4 +1,4 @@
-"""What generated code calls for lists of texts and of tuples: the places of items in them, and their order."""
+"""Run-time support: index and order of items in lists of texts and of tuples."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def contains_row(*parts: Any) -> bool:
-    """Do the numbers in the second half of ``parts`` stand at one place of the lists in the first half?
+    """Whether one index of the lists in the first half of ``parts`` holds the numbers in the second half.
 
     >>> contains_row([1, 2], [3, 4], 2, 3)
     False
@@ -16,7 +16,7 @@ def contains_row(*parts: Any) -> bool:
 
 
 def row_index(*parts: Any) -> int:
-    """The first place at which they stand there.
+    """Return the first such index.
 
     >>> row_index([1, 2], [3, 4], 2, 4)
     1
@@ -26,7 +26,7 @@ def row_index(*parts: Any) -> int:
 
 
 def order_of(backwards: bool, first: list[Any], *more: list[Any]) -> list[int]:
-    """The places of the items of a list in order; ``more`` lists decide where items of the first are equal.
+    """Return the sorted order of a list as indices; ``more`` lists break ties.
 
     >>> order_of(False, ["b", "a", "b"], [2, 1, 1])
     [1, 2, 0]

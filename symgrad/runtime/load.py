@@ -21,7 +21,7 @@ from symgrad.location import PLACES, Loc
 def load(text: str, name: str, namespace: dict[str, Any], place: Callable[[int], Loc] | None = None) -> Callable[..., Any]:
     """Compile the text, with the namespace as its globals, and return the function of that name.
 
-    ``place`` says of a line of the text where in the user's source it comes from.
+    ``place`` maps a line of the text to its place in the user's source.
 
     >>> load("def double(x):\\n    return 2 * x\\n", "double", {})(3)
     6

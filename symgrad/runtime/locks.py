@@ -1,4 +1,4 @@
-"""One lock for all compiling, held across a fork: a child process never starts with a derivative that is half compiled.
+"""The lock of all compilation, held across a fork: a child process never inherits a half-compiled derivative.
 
 Modules that are imported late are imported under it too. Python locks a module while a thread imports it, and a child of a fork has
 that lock, but not the thread that would let go of it.

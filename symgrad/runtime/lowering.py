@@ -1,4 +1,4 @@
-"""What numba has inferred of a kernel -> LLVM's instructions, fewer than numba itself writes for the same.
+"""Lowers numba's typed IR of a kernel to LLVM, with fewer instructions than numba's own lowering.
 
 A kernel is mostly loops over ranges whose bodies read and write elements of arrays. For each of these numba writes half a page,
 which LLVM takes apart again; that is most of the time that compiling takes. What is not of the plain kind that is told apart here
@@ -34,12 +34,12 @@ class Loop:
     stop: Any
     step: int
     bounds: tuple[Any, Any] | None = None  #: the values of both, once the range is made
-    place: Any = None  #: where the index of the next round is kept
-    left: Any = None  #: where it is kept how many rounds are left, none if that is not above 0
-    around: bool = False  #: does it go round other loops?
+    place: Any = None  #: the address of the next iteration's index
+    left: Any = None  #: the address of the number of remaining iterations, none if not positive
+    around: bool = False  #: whether it contains other loops
 
     def keep(self, builder: Any) -> None:
-        """Have both places."""
+        """Allocate both addresses."""
         if self.place is None:
             self.place, self.left = cgutils.alloca_once(builder, WORD), cgutils.alloca_once(builder, WORD)
 
@@ -52,7 +52,7 @@ class Loop:
         builder.store(builder.sub(stop, start) if self.step == 1 else builder.sub(start, stop), self.left)
 
     def next(self, builder: Any) -> tuple[Any, Any]:
-        """The index of the next round, and whether there is one."""
+        """Return the index of the next iteration, and whether it exists."""
         self.keep(builder)
         left, index = builder.load(self.left), builder.load(self.place)
         there = builder.icmp_signed(">", left, WORD(0))
@@ -76,10 +76,10 @@ class KernelLower(Lower):
     """Lowers one kernel."""
 
     def init(self) -> None:
-        """See what is of the plain kind."""
+        """Classify the variables of plain kinds."""
         super().init()
         self.plain = not (self._disable_sroa_like_opt or self.context.enable_boundscheck or self.func_ir.func_id.is_generator)
-        self.values: dict[str, list[Any]] = defaultdict(list)  #: what is assigned to each variable
+        self.values: dict[str, list[Any]] = defaultdict(list)  #: the assignments to each variable
         for block in self.blocks.values():
             for inst in block.body:
                 if type(inst) is ir.Assign:
@@ -88,8 +88,8 @@ class KernelLower(Lower):
         self.indices: dict[str, list[Index]] = {}  #: of tuples that are indices
         self.parts: dict[tuple[str, str, int], Any] = {}  #: of arrays, in the present block
         self.ends: dict[Any, Any] = {}  #: blocks that raise
-        self.operators: dict[tuple[Any, Any], Any] = {}  #: what lowers operators, by the types of their operands
-        self.rounds: dict[str, tuple[Any, Any]] = {}  #: the index of a round, and whether there is one
+        self.operators: dict[tuple[Any, Any], Any] = {}  #: lowerings of operators, by operand types
+        self.rounds: dict[str, tuple[Any, Any]] = {}  #: the index of an iteration, and whether it exists
         self.loops: dict[str, Loop] = {}  #: by their iterators
         self.ranges: dict[int, list[Loop]] = defaultdict(list)  #: by the calls that make the ranges
         self.unstored: set[str] = set()
@@ -97,10 +97,10 @@ class KernelLower(Lower):
             self.find_loops()
         self.naturals = self.find_naturals()
 
-    # ------------------------------------------------------------------ what is known of variables
+    # ------------------------------------------------------------------ facts about variables
 
     def definition(self, operand: Any) -> Any:
-        """What the only assignment to a variable assigns, through copies; None if there are several."""
+        """Return the single definition of a variable, through copies; None if it has several."""
         while type(operand) is ir.Var:
             values = self.values.get(operand.name, ())
             operand = values[0] if len(values) == 1 else None
@@ -112,7 +112,7 @@ class KernelLower(Lower):
         return definition.value if type(definition) is ir.Const and type(definition.value) is int else None
 
     def owns(self, name: str) -> bool:
-        """Does a variable count as an owner of memory?  An argument is its caller's, who keeps it until the end."""
+        """Whether a variable holds a reference count. The caller owns arguments and keeps them alive."""
         is_owner = self.owning.get(name)
         if is_owner is None:
             values = self.values.get(name, ())
@@ -121,9 +121,9 @@ class KernelLower(Lower):
         return is_owner
 
     def find_naturals(self) -> set[str]:
-        """The variables that are never negative, unless they are too large for their 64 bits.
+        """Find the variables that are never negative, barring overflow of 64 bits.
 
-        All are taken to be so but those that what is assigned to them, or what that rests on, may make negative.
+        Optimistic fixed point: a variable is excluded once one of its definitions may be negative.
         """
         rest: dict[str, list[str]] = defaultdict(list)
         wrong = []
@@ -185,7 +185,7 @@ class KernelLower(Lower):
         return super().loadvar(name)
 
     def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
-        """Store the value of a variable; one that owns memory gives up what it had."""
+        """Store the value of a variable; release the previous one if it owns memory."""
         if not self.plain or argidx is not None or self.owns(name):
             self.forget(name)
             super().storevar(value, name, argidx)
@@ -197,13 +197,13 @@ class KernelLower(Lower):
             self.builder.store(value, self.getvar(name))
 
     def delvar(self, name: str) -> None:
-        """End a variable; one that owns memory gives it up."""
+        """End the lifetime of a variable; release its memory."""
         if not self.plain or self.owns(name):
             self.forget(name)
             super().delvar(name)
 
     def forget(self, name: str) -> None:
-        """What was read of an array is not its own any more."""
+        """Invalidate the cached reads of an array."""
         if self.parts:
             self.parts = {key: part for key, part in self.parts.items() if key[0] != name}
 
@@ -234,7 +234,7 @@ class KernelLower(Lower):
         return True
 
     def post_lower(self) -> None:
-        """Write the ends that raise: whatever memory a variable may own there is given up."""
+        """Emit the exits that raise, and release the memory that variables own there."""
         for error, block in self.ends.items():
             self.builder.position_at_end(block)
             for name in list(self.varmap):

@@ -1,4 +1,4 @@
-"""Functions that mean something to the differentiator and nothing to Python: each returns what it is given."""
+"""Marker functions: identities in Python, with a meaning to symgrad."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ P = ParamSpec("P")
 
 
 def stop_gradient(x: T) -> T:
-    """``x`` itself; no derivative flows back through it."""
+    """Return ``x`` unchanged; its derivative is treated as zero."""
     return x
 
 
 def on_backward(x: T, function: Callable[[Any], Any]) -> T:
-    """``x`` itself; on the way back its cotangent becomes ``function(cotangent)``, or stays if that returns None."""
+    """Return ``x`` unchanged; in the backward half its cotangent becomes ``function(cotangent)``, or stays if that returns None."""
     return x
 
 
 class Checkpointed:
-    """A function of which nothing inside is saved where it is differentiated: what ``checkpoint`` makes, and a method of a class too."""
+    """A function whose intermediate values are recomputed instead of saved; created by ``checkpoint``. Usable as a method."""
 
     symgrad_transparent = True
 
@@ -49,12 +49,14 @@ class Checkpointed:
 
 
 def checkpoint(function: Callable[P, R]) -> Callable[P, R]:
-    """A function that computes what ``function`` does, and of which nothing inside is saved where it is differentiated.
+    """Return a function that computes the same as ``function``, whose intermediate values are recomputed instead of saved.
 
-    Where it is called in a function that is differentiated in reverse, the backward half runs it a second time, before its reverse: that
-    takes the memory of one call in the place of that of all calls, and the time of one more run. Also a decorator. Memory that it writes
-    to is copied before. Prints and other effects happen once. NoDerivative is raised, when the derivative is compiled, where it draws
-    random numbers or calls what may give something else the second time.
+    In reverse mode, the backward half runs the function a second time before reversing it. This needs the memory of one call instead of
+    that of all calls, and the time of one more run. Memory that the function writes to is copied before. Prints and other side effects
+    happen once. Also usable as a decorator.
+
+    Raises NoDerivative, when the derivative is compiled, if the function draws random numbers or makes calls that may return something
+    else the second time.
 
     >>> layer = checkpoint(lambda h, w: np.tanh(w @ h))
     >>> layer(np.zeros(2), np.eye(2))
@@ -66,7 +68,7 @@ def checkpoint(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def seen_backward(function: Callable[[Any], Any], g: Any) -> Any:
-    """The cotangent once the user's function has seen it: what that returns, of the same shape, or ``g`` itself if that is None.
+    """Return ``function(g)``, which must have the shape of ``g``, or ``g`` itself if that is None.
 
     >>> seen_backward(lambda g: g / 2, 3.0)
     1.5

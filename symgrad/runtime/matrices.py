@@ -1,4 +1,4 @@
-"""What kernels call for matrices, and nothing else imports: products by loops or by BLAS, inverses, determinants, cofactors.
+"""Run-time support of kernels: matrix products by loops or BLAS, inverses, determinants, cofactors.
 
 A product is one function for all ways in which matrices lie, so that it is compiled once.
 """
@@ -19,7 +19,7 @@ from symgrad.runtime.vector import compiled
 
 #: up to how many multiplications loops beat a call of BLAS
 SMALL = 128
-#: up to what size elimination by loops beats a call of LAPACK
+#: the size up to which elimination by loops beats a call of LAPACK
 FEW = 6
 
 plainly = compiled(forceinline=False)
@@ -48,7 +48,7 @@ def address(typing: Any, a: Any) -> Any:
 def gemm(
     typing: Any, turn_a: Any, turn_b: Any, m: Any, n: Any, k: Any, a: Any, lda: Any, b: Any, ldb: Any, scale: Any, c: Any, ldc: Any
 ) -> Any:
-    """``c = a @ b + scale * c`` of matrices by columns, in BLAS; what is turned is read as its transpose."""
+    """Compute ``c = a @ b + scale * c`` of column-major matrices by BLAS; ``turned`` operands are read as transposes."""
     ensure_blas()
     number, whole, truth = c.dtype, types.intp, types.boolean
 
@@ -69,7 +69,7 @@ def gemm(
 
 @plainly
 def follows(near: int, far: int, count: int) -> bool:
-    """Do the elements along one axis stand side by side, ``count`` of them, and those along the other behind one another?"""
+    """Whether one axis is contiguous with ``count`` elements, and the other follows it without overlap."""
     return near == 1 and far >= max(count, 1)
 
 
@@ -93,7 +93,7 @@ def by_rows(a: Any, rows: int, columns: int, m: int, n: int, dtype: Any) -> Any:
 def by_blas(
     out: Any, rows: int, a: Any, a_rows: int, a_columns: int, b: Any, b_rows: int, b_columns: int, m: int, n: int, k: int, scale: Any
 ) -> None:
-    """``out = a @ b + scale * out``; BLAS, which reads by columns, is told of the transposes."""
+    """Compute ``out = a @ b + scale * out``, passing transposes to BLAS, which is column-major."""
     turn_a, turn_b = not follows(a_columns, a_rows, k), not follows(b_columns, b_rows, n)
     if gemm(turn_b, turn_a, n, m, k, b, b_columns if turn_b else b_rows, a, a_columns if turn_a else a_rows, scale, out, rows) != 0:
         raise ArithmeticError
@@ -104,7 +104,7 @@ def multiply(
     out: Any, rows: int, columns: int, a: Any, a_rows: int, a_columns: int, b: Any, b_rows: int, b_columns: int,
     m: int, n: int, k: int, scale: Any, dtype: Any,
 ) -> None:  # fmt: skip
-    """``out = a @ b + scale * out`` for a scale of 0 or 1, where matrices are given by their addresses and strides."""
+    """Compute ``out = a @ b + scale * out`` for a scale of 0 or 1, with matrices given by address and strides."""
     apart()
     if m * n * k <= SMALL or columns != 1 or rows < n:
         for i in range(m):
@@ -137,7 +137,7 @@ def taken_apart(context: Any, builder: Any, signature: Any, args: Any) -> tuple[
 
 
 def multiplied(typing: Any, out: Any, a: Any, b: Any, scale: float) -> Any:
-    """A call of ``multiply`` for matrices; their strides are read in place, which compiles no tuples of them."""
+    """Call ``multiply`` for matrices; strides are read inline, without compiling tuples."""
     parameters = [types.CPointer(out.dtype), types.intp, types.intp] * 3 + [types.intp] * 3 + [out.dtype, types.DType(out.dtype)]
     function = typing.resolve_value_type(multiply)
     inner = function.get_call_type(typing, parameters, {})
@@ -178,9 +178,9 @@ def _contiguous(a):
 
 @plainly
 def eliminated(a: Any, b: Any) -> float:
-    """Turn ``b`` into the solution of ``a @ x = b``, both overwritten; gives the determinant of ``a``.
+    """Solve ``a @ x = b`` in place of ``b``, overwriting both; return the determinant of ``a``.
 
-    Gauss-Jordan elimination with the largest pivot of each column; raises where there is none.
+    Gauss-Jordan elimination with partial pivoting; raises for a singular matrix.
     """
     n = a.shape[0]
     determinant = 1.0
@@ -232,7 +232,7 @@ def gesv(typing: Any, n: Any, columns: Any, a: Any, pivots: Any, x: Any) -> Any:
 def solve(
     out: Any, rows: int, columns: int, a: Any, a_rows: int, a_columns: int, b: Any, b_rows: int, b_columns: int, n: int, m: int,
 ) -> None:  # fmt: skip
-    """Store the solution of ``a @ out = b``, where matrices are given by their addresses and strides."""
+    """Store the solution of ``a @ out = b``, with matrices given by address and strides."""
     apart()
     if n <= FEW:
         solution = by_rows(b, b_rows, b_columns, n, m, np.float64)
@@ -266,7 +266,7 @@ def solution_into(typing: Any, out: Any, a: Any, b: Any) -> Any:
     return types.void(out, a, b), generate
 
 
-#: rows of a triangle that are solved by loops, before a product takes away what they know
+#: the block size: rows solved by loops before a matrix product eliminates them
 BLOCK = 48
 #: between these a determinant is as exact as its factors
 LEAST, MOST = 1e-290, 1e290
@@ -356,9 +356,9 @@ def cofactors_into(out: Any, a: Any) -> None:
 
 @plainly
 def triangular_into(out: Any, a: Any, b: Any, lower: bool, turned: bool) -> None:
-    """Store the solution of ``a @ x = b``, or of ``a.T @ x = b`` if ``turned``, where only one triangle of ``a`` counts.
+    """Store the solution of ``a @ x = b``, or of ``a.T @ x = b`` if ``turned``, reading one triangle of ``a``.
 
-    As SciPy does, it raises where a number is not finite, or one on the diagonal is zero.
+    Like SciPy, raises for numbers that are not finite and for zeros on the diagonal.
 
     >>> out = np.empty((2, 1))
     >>> triangular_into(out, np.array([[2.0, 9.0], [1.0, 4.0]]), np.array([[2.0], [5.0]]), True, False)
@@ -381,7 +381,7 @@ def triangular_into(out: Any, a: Any, b: Any, lower: bool, turned: bool) -> None
     for start in range(0, n, BLOCK):
         size = min(BLOCK, n - start)
         begin = start if lower != turned else n - start - size
-        if start > 0:  # what the blocks before take away
+        if start > 0:  # the elimination by previous blocks
             known = slice(0, start) if lower != turned else slice(begin + size, n)
             block = slice(begin, begin + size)
             if turned:

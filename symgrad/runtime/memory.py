@@ -1,4 +1,4 @@
-"""New arrays for kernels, which nothing else imports: LLVM knows that no other array overlaps them.
+"""Run-time support of kernels: new arrays, which LLVM knows not to alias any other.
 
 Loops over many arrays are vectorised without comparing where these lie. What a kernel holds for each array is a call and a test;
 the arithmetic of sizes stands once in each module.
@@ -17,7 +17,7 @@ from numba.core.typing.npydecl import parse_dtype
 from numba.extending import lower_builtin, type_callable
 from numba.np.arrayobj import make_array, populate_array
 
-#: what arrays are aligned to, in bytes
+#: the alignment of arrays, in bytes
 ALIGNMENT = 32
 
 

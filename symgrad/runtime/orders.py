@@ -1,4 +1,4 @@
-"""What kernels call to sort, and nothing else imports: places in order, what is sorted, where the middle stands.
+"""Run-time support of kernels: sorting, argsort, medians.
 
 Where numbers are equal the order is NumPy's own, and where one is none it stands last: these raise, and NumPy sorts.
 """
@@ -20,7 +20,7 @@ plainly = compiled(forceinline=False)
 
 @plainly
 def merged(x: Any, places: Any) -> Any:
-    """What ``x`` is in order, by merging; ``places`` becomes where each stood."""
+    """Return ``x`` sorted by merging; ``places`` receives the original indices."""
     n = x.shape[0]
     keys, here = np.empty(n, x.dtype), np.empty(n, np.int64)
     for low in range(0, n, RUN):
@@ -53,7 +53,7 @@ def merged(x: Any, places: Any) -> Any:
 
 @plainly
 def order_into(out: Any, x: Any) -> None:
-    """Store the places of what is in order, as ``np.argsort``; no two may be equal.
+    """Store the sorted order as indices, like ``np.argsort``; no two elements may be equal.
 
     >>> out = np.empty(3, np.int64)
     >>> order_into(out, np.array([3.0, 1.0, 2.0]))
@@ -68,7 +68,7 @@ def order_into(out: Any, x: Any) -> None:
 
 @plainly
 def sorted_into(out: Any, x: Any) -> None:
-    """Store what is in order, as ``np.sort``; zeros must be alike.
+    """Store the sorted elements, like ``np.sort``; all zeros must have one sign.
 
     >>> out = np.empty(3)
     >>> sorted_into(out, np.array([3.0, 1.0, 1.0]))
@@ -86,7 +86,7 @@ def sorted_into(out: Any, x: Any) -> None:
 
 @plainly
 def middle_into(out: Any, x: Any) -> None:
-    """Store one where the median stands, one half where it is between two, else zero; it must be known which they are.
+    """Store 1 at the median, 0.5 at each of two middle elements, else 0; these must be unique.
 
     >>> out = np.empty(3)
     >>> middle_into(out, np.array([3.0, 1.0, 2.0]))

@@ -1,4 +1,4 @@
-"""Random numbers of the two gradient APIs: one generator, begun anew by ``seed``; the frontend does not look into it."""
+"""Random numbers of the static and eager APIs: one generator, restarted by ``seed``; opaque to the frontend."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-#: the generator behind all random numbers
+#: the generator of all random numbers
 RANDOM = [np.random.default_rng()]
 
 
 def seed(value: int) -> None:
-    """Begin the random numbers anew."""
+    """Restart the random numbers."""
     RANDOM[0] = np.random.default_rng(value)
 
 

@@ -1,10 +1,10 @@
-"""When the state of a loop is kept, so that its rounds can be run again for their reverse: what generated code calls, plain integers."""
+"""Run-time support: checkpoint schedules: after which iterations a loop saves its state, as plain integers."""
 
 from __future__ import annotations
 
 
 def next_snapshot(start: int, stop: int, free: int) -> int:
-    """The round before which the next snapshot is kept, where rounds ``start`` to ``stop - 1`` are to be reversed, last first.
+    """Return the iteration before which to take the next snapshot, to reverse iterations ``start`` to ``stop - 1``, last first.
 
     The state before round ``start`` is kept already, and there is room for ``free`` more snapshots; the result is ``stop`` if no more
     is of use. With ``c = free + 1`` snapshots and each round run at most ``r`` times before its reverse, ``binomial(c + r, c)`` rounds
@@ -32,9 +32,9 @@ def next_snapshot(start: int, stop: int, free: int) -> int:
 
 
 def snapshots_within(memory: int, loops: int, size: int) -> int:
-    """The number of snapshots of ``size`` bytes that a loop keeps, where ``loops`` loops share so many bytes of memory.
+    """Return the number of snapshots of ``size`` bytes for each of ``loops`` loops that share the memory.
 
-    Raises MemoryError where there is no room for one in each.
+    Raises MemoryError if one snapshot for each does not fit.
 
     >>> snapshots_within(1000, 2, 100)
     5

@@ -1,4 +1,4 @@
-"""Derivatives of the incomplete gamma and beta functions by their shape parameters, element by element.
+"""Derivatives of the incomplete gamma and beta functions with respect to their shape parameters, element by element.
 
 Each is the function's own value, which SciPy gives, times the derivative of its logarithm, which is that of a power series or a
 continued fraction with positive terms, computed beside it term by term: DLMF 8.7.1, 8.9.2 and 8.17.22, by Lentz's algorithm (DLMF
@@ -13,13 +13,13 @@ import numpy as np
 
 from symgrad.runtime.special import digamma
 
-#: so many terms are computed at most; what has not settled by then is nan
+#: the maximal number of terms; without convergence the result is NaN
 TERMS = 20000
 SETTLED = 2e-16
 
 
 def gammainc_slope(a: Any, x: Any, below: Any, above: Any) -> Any:
-    """The derivative of ``scipy.special.gammainc(a, x)``, which is ``below``, by ``a``; ``above`` is ``gammaincc(a, x)``.
+    """Return the derivative of ``gammainc(a, x)`` with respect to ``a``; ``below`` is its value, ``above`` is ``gammaincc(a, x)``.
 
     >>> round(gammainc_slope(1.0, 1.0, 0.6321205588285577, 0.36787944117144233), 12)
     -0.431729710635
@@ -35,7 +35,7 @@ def gammainc_slope(a: Any, x: Any, below: Any, above: Any) -> Any:
 
 
 def betainc_slope(a: Any, b: Any, x: Any, below: Any, above: Any, second: bool = False) -> Any:
-    """The derivative of ``scipy.special.betainc(a, b, x)``, which is ``below``, by ``a``, or by ``b``; ``above`` is one less it.
+    """Return the derivative of ``betainc(a, b, x)`` with respect to ``a`` or ``b``; ``below`` is its value, ``above`` its complement.
 
     >>> round(betainc_slope(1.0, 1.0, 0.5, 0.5, 0.5), 12), round(betainc_slope(1.0, 1.0, 0.5, 0.5, 0.5, True), 12)
     (-0.34657359028, 0.34657359028)
@@ -56,7 +56,7 @@ def betainc_slope(a: Any, b: Any, x: Any, below: Any, above: Any, second: bool =
 
 
 def tails_slope(df: Any, x: Any, below: Any, above: Any) -> Any:
-    """The derivative of ``scipy.special.betainc(df / 2, 0.5, df / (df + x * x))``, which is ``below``, by its first argument.
+    """Return the derivative of ``betainc(df / 2, 0.5, df / (df + x * x))`` with respect to its first argument; ``below`` is its value.
 
     >>> round(tails_slope(2.0, 2.0**0.5, 0.29289321881345254, 0.7071067811865476), 12)
     -0.292359958836
@@ -69,7 +69,7 @@ def tails_slope(df: Any, x: Any, below: Any, above: Any) -> Any:
 
 
 def _wide(*operands: Any) -> tuple[Any, ...]:
-    """The operands in 64 bits, and what makes a result of their dtype of one of 64 bits."""
+    """Return the operands in 64 bits, and the conversion of a result to their dtype."""
     dtypes = [np.result_type(one.dtype, 1.0) for one in operands if isinstance(one, np.ndarray | np.generic)]
     kind = np.result_type(*dtypes) if dtypes else None
     return (*np.broadcast_arrays(*(np.asarray(one, float) for one in operands)), lambda y: float(y) if kind is None else y.astype(kind)[()])

@@ -1,4 +1,4 @@
-"""What generated code calls where a solver has been called: was it successful?"""
+"""Run-time support: warns where a solver did not converge."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def convergence(success: Any, message: Any) -> float:
 
 
 def integrated(result: Any) -> float:
-    """The same for what ``scipy.integrate.quad`` gives with ``full_output=True``, which has a message if it did not converge.
+    """The same for the result of ``scipy.integrate.quad`` with ``full_output=True``, which has a message if it did not converge.
 
     >>> integrated((0.5, 5.5e-15, {"neval": 21}))
     1.0
@@ -35,7 +35,7 @@ def integrated(result: Any) -> float:
 
 
 def reached(report: Any) -> float:
-    """The same for what ``scipy.integrate.odeint`` reports with ``full_output=True``.
+    """The same for the report of ``scipy.integrate.odeint`` with ``full_output=True``.
 
     >>> reached({"message": "Integration successful."})
     1.0

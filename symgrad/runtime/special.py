@@ -1,4 +1,4 @@
-"""What generated code calls beyond NumPy: special functions, and here all of ``cotangents.py``.
+"""Run-time support: special functions, and everything in ``cotangents.py``.
 
 NumPy and ``math`` only, but for slopes of splines, whose callers have SciPy. Each function takes numbers or arrays and keeps float32.
 """
@@ -130,7 +130,7 @@ def _cot_derivative(n: int, x: Any) -> Any:
 def bessel_i(n: int, x: Any) -> Any:
     """The modified Bessel function of the first kind of whole order: the mean of ``exp(x cos t) cos(n t)`` over a circle.
 
-    Beyond 720 it is larger than what a float holds.
+    It overflows beyond 720.
 
     >>> bool(abs(bessel_i(0, 1.0) - np.i0(1.0)) < 1e-14), bessel_i(1, -1e300)
     (True, -inf)
@@ -173,7 +173,7 @@ def sinc_slope(x: Any, n: int) -> Any:
 
 
 def erfcx_slope(x: Any, value: Any, n: int) -> Any:
-    """The n-th derivative of ``scipy.special.erfcx``, whose value at ``x`` is given; n is at least 1.
+    """Return the n-th derivative of ``scipy.special.erfcx``, given its value at ``x``; n is at least 1.
 
     By the recurrence of DLMF 7.10; far above 0, where that has no digits, by the asymptotic series, DLMF 7.12.1.
 
@@ -184,7 +184,7 @@ def erfcx_slope(x: Any, value: Any, n: int) -> Any:
 
 
 def dawsn_slope(x: Any, value: Any, n: int) -> Any:
-    """The n-th derivative of ``scipy.special.dawsn``, whose value at ``x`` is given; n is at least 1.
+    """Return the n-th derivative of ``scipy.special.dawsn``, given its value at ``x``; n is at least 1.
 
     >>> dawsn_slope(0.0, 0.0, 1), dawsn_slope(-math.inf, 0.0, 1)
     (1.0, 0.0)
@@ -193,7 +193,7 @@ def dawsn_slope(x: Any, value: Any, n: int) -> Any:
 
 
 def wofz_slope(x: Any, value: Any, n: int) -> Any:
-    """The n-th derivative of ``scipy.special.wofz``, a complex number, whose value at ``x`` is given; n is at least 1.
+    """Return the n-th derivative of ``scipy.special.wofz``, a complex number, given its value at ``x``; n is at least 1.
 
     By the recurrence of DLMF 7.10; far from 0, where that has no digits, by the asymptotic series, DLMF 7.12.1, where it holds.
 
@@ -205,7 +205,7 @@ def wofz_slope(x: Any, value: Any, n: int) -> Any:
 
 
 def _is_far_from_zero(z: Any) -> Any:
-    """Does the asymptotic series of ``wofz`` hold, up to rounding?  Below the real axis a multiple of ``exp(-z * z)`` is beside it."""
+    """Whether the asymptotic series of ``wofz`` is accurate to rounding; below the real axis a multiple of ``exp(-z * z)`` is added."""
     return (np.abs(z) > TAIL) & ((z.imag >= 0) | (z.real**2 - z.imag**2 > 40))
 
 
@@ -224,7 +224,7 @@ TAIL = 12.0
 
 
 def interpolant_slope(spline: Any, x: Any, order: int) -> Any:
-    """The derivative of that order of a spline of SciPy's that is called with a point and an order; zero where it is above the degree.
+    """Return the derivative of the given order of a SciPy spline; zero above its degree.
 
     >>> from scipy.interpolate import UnivariateSpline
     >>> line = UnivariateSpline([0.0, 1.0], [1.0, 3.0], k=1)
@@ -370,7 +370,7 @@ def complex_eig(a: Any) -> tuple[Any, Any]:
 
 
 def unphased(v: Any, m: Any, other: Any) -> Any:
-    """``v``, where the diagonal of ``m + other`` is real up to rounding.
+    """Return ``v`` if the diagonal of ``m + other`` is real up to rounding, else raise ValueError.
 
     Eigenvectors and singular vectors of complex matrices are given up to a factor of modulus 1 each. The diagonal is the derivative with
     respect to the angle of this factor, so a function that has one depends on what the library happens to choose. Raises ValueError then.

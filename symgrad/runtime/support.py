@@ -1,4 +1,4 @@
-"""What emitted code may call besides NumPy: sums of cotangents, and stores whose cells are named twice.
+"""Run-time support: sums of cotangents, and stores with repeated indices.
 
 Each function is a few lines of NumPy and stands alone, so that ``save`` can write it into a file.
 """
@@ -114,9 +114,9 @@ def check_keys(seed: Any, keys: tuple[Any, ...], name: str) -> None:
 
 
 def tangent_of(tangents: Any, read: Callable[[Any], Any], primal: Any, name: str) -> Any:
-    """The tangent of one argument, which ``read`` gives of all ``tangents``, held to its form; zeros where there are no tangents at all.
+    """Return the tangent of one argument, validated; ``read`` selects it from ``tangents``. Zeros if there are no tangents at all.
 
-    TypeError or ValueError, which name the argument, where it has another shape or dtype.
+    Raises TypeError or ValueError, naming the argument, for another shape or dtype.
 
     >>> tangent_of({"x": 2}, lambda tangents: tangents["x"], 1.5, "x")
     2.0
@@ -165,7 +165,7 @@ def array_of(result: Any) -> np.ndarray:
 
 
 def list_seed(seed: Any) -> Any:
-    """The seed of a pullback for a result that is a tuple or holds tuples, with the lists that generated code has in their place.
+    """Convert the tuples in a pullback's seed to lists, the form of generated code.
 
     >>> list_seed(((1.0, 2.0), [3.0]))
     [[1.0, 2.0], [3.0]]
@@ -201,7 +201,7 @@ def take_written(x: Any, path: Any) -> Any:
 
 
 def add_written(x: Any, path: Any, v: Any) -> None:
-    """Add ``v`` to ``x[path]`` in place; of elements that name one cell only the last counts."""
+    """Add ``v`` to ``x[path]`` in place; of repeated indices only the last counts."""
     np.add.at(x, path, np.where(last_written(x, path), v, np.zeros((), x.dtype)))
 
 
@@ -221,7 +221,7 @@ def scatter_add(x: Any, path: Any, v: Any) -> None:
         cells: Any
         try:
             cells = index[0].astype(np.intp) if len(index) == 1 else np.ravel_multi_index(index, x.shape[: len(index)])
-        except ValueError:  # places counted from the end, or some that are not there
+        except ValueError:  # negative indices, or indices out of range
             cells = None
         if cells is not None:
             v = v if np.ndim(v) == 0 else np.broadcast_to(v, cells.shape + shape).ravel()
@@ -244,7 +244,7 @@ def add_products(x: Any, columns: list[Any], rows: list[Any]) -> None:
 
 
 def split_ties(won: Any, tied: Any) -> Any:
-    """What share of a cotangent goes to an operand: all where it won, half where it tied, else nothing.
+    """Return an operand's share of a cotangent: all where it was selected, half at ties, else zero.
 
     >>> split_ties(np.array([True, False]), np.array([False, False]))
     array([ True, False])
@@ -255,7 +255,7 @@ def split_ties(won: Any, tied: Any) -> Any:
 
 
 def failure(run: Callable[..., Any], *operands: Any) -> Exception | None:
-    """What an operation raises for some operands, if it does."""
+    """Return the exception that an operation raises for some operands, or None."""
     try:
         run(*operands)
     except Exception as error:
@@ -264,7 +264,7 @@ def failure(run: Callable[..., Any], *operands: Any) -> Exception | None:
 
 
 def check_real(x: Any) -> None:
-    """Raise ``TypeError`` if it is complex or no plain array or number, of which nothing was known when the derivative was written."""
+    """Raise TypeError unless the value, of unknown type at compile time, is a plain real array or number."""
     kind = type(x)
     if isinstance(x, np.ndarray | np.generic):
         plain = kind in (np.ndarray, np.memmap) or isinstance(x, np.generic)
@@ -283,7 +283,7 @@ def check_real(x: Any) -> None:
 
 
 def check_result(x: Any, one: bool = True) -> None:
-    """Raise ``TypeError`` unless what a function returned is one real number or, without ``one``, a number, an array or a list.
+    """Raise TypeError unless the result is one real number or, without ``one``, a number, an array or a list.
 
     >>> check_result(2.0), check_result(np.ones((1, 1))), check_result(np.ones(3), False)
     (None, None, None)
@@ -301,7 +301,7 @@ def check_result(x: Any, one: bool = True) -> None:
 
 
 def copy(x: Any) -> Any:
-    """A copy that shares no memory; what cannot be changed is given back as it is."""
+    """Return a copy that shares no memory; immutable values are returned unchanged."""
     if isinstance(x, np.ndarray):
         return x.copy(order="K")
     return [copy(item) for item in x] if isinstance(x, list) else x
@@ -341,7 +341,7 @@ def zeros_as(x: Any) -> Any:
 
 
 def array_or_zeros(g: Any, shape: tuple[int, ...], dtype: Any = float) -> Any:
-    """The array, or zeros where the number 0 stands for it.
+    """Return the array, or zeros if it is the number 0.
 
     >>> array_or_zeros(0.0, (2,))
     array([0., 0.])
@@ -359,7 +359,7 @@ def in_dtype(x: Any, dtype: Any) -> Any:
 
 
 def in_form(g: Any, x: Any) -> Any:
-    """``g``, or zeros in the form of ``x`` where the number 0 stands for them.
+    """Return ``g``, with zeros in the form of ``x`` in place of the number 0.
 
     >>> in_form(0.0, [2.0, [3.0]]), in_form([1.0, [2.0]], [2.0, [3.0]])
     ([0.0, [0.0]], [1.0, [2.0]])
@@ -370,7 +370,7 @@ def in_form(g: Any, x: Any) -> Any:
 
 
 def add_to_slot(tape: list[Any], i: int, value: Any) -> None:
-    """Add to what a tape has in a place, leaf by leaf; None is nothing.
+    """Add to a tape entry, leaf by leaf; None counts as zero.
 
     >>> tape = [None, (1.0, [None, 2.0])]
     >>> add_to_slot(tape, 0, 3.0), add_to_slot(tape, 1, (4.0, [5.0, 6.0]))
@@ -382,7 +382,7 @@ def add_to_slot(tape: list[Any], i: int, value: Any) -> None:
 
 
 def added_up(one: Any, other: Any) -> Any:
-    """The sum of two cotangents of what was saved."""
+    """Return the sum of two cotangents of saved values."""
     if one is None or other is None:
         return other if one is None else one
     if isinstance(one, list | tuple) and isinstance(other, list | tuple):
@@ -391,7 +391,7 @@ def added_up(one: Any, other: Any) -> Any:
 
 
 def refill(owner: Any, content: Any) -> None:
-    """Give a list or dict, which stays the object that it is, another content.
+    """Replace the content of a list or dict in place.
 
     >>> refill(owner := [1.0], [2.0, 3.0])
     >>> owner
@@ -407,7 +407,7 @@ def refill(owner: Any, content: Any) -> None:
 
 
 def with_tuples(items: list[Any], kinds: str) -> Any:
-    """Lists in lists with a tuple on each level that is one: ``kinds`` says ``list`` or ``tuple`` for each.
+    """Convert nested lists to tuples level by level; ``kinds`` names ``list`` or ``tuple`` for each level.
 
     >>> with_tuples([[1, 2], [3, 4]], "list tuple")
     [(1, 2), (3, 4)]
@@ -418,7 +418,7 @@ def with_tuples(items: list[Any], kinds: str) -> Any:
 
 
 class ShownAs:
-    """What shows a text that its class has made, without quotes.
+    """A text whose ``repr`` is the text itself, without quotes.
 
     >>> [ShownAs("P(1)")]
     [P(1)]
@@ -460,9 +460,9 @@ def list_unfold(items: list[Any], count: int) -> list[Any]:
 
 
 def list_add(a: Any, b: Any) -> Any:
-    """The sum of two lists item by item, of lists in lists all the way down; a new list, and so are those in it.
+    """Return the item-wise sum of two nested lists, as new lists.
 
-    The number 0 stands for a list of zeros, and so does an empty list: the residuals of a call that recursion never made.
+    The number 0 and an empty list count as zeros; they are the residuals of calls that recursion never made.
 
     >>> list_add([1.0, [2.0]], [0.5, [1.0]])
     [1.5, [3.0]]

@@ -1,4 +1,4 @@
-"""Elementary functions without branches, which LLVM vectorises where a compiled loop calls them: for generated numba code alone.
+"""Elementary functions without branches, which LLVM vectorises in loops; for generated numba code only.
 
 Each is within 2 units in the last place everywhere, with the infinities, NaNs, subnormals and signs of zero that C99 asks for.
 The method is the usual one (Muller, Elementary Functions, 3rd ed., ch. 11): reduce the argument, evaluate a polynomial, put the
@@ -19,7 +19,7 @@ from numba.extending import intrinsic
 
 
 def compiled(**options: Any) -> Callable[..., Any]:
-    """Decorates a function that is to become part of the loop that calls it; kept on disk where there is a place for it."""
+    """Decorate a function to be inlined into loops that call it; cached on disk if possible."""
     options = {"error_model": "numpy", "forceinline": True, **options}
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,14 +31,14 @@ def compiled(**options: Any) -> Callable[..., Any]:
     return decorate
 
 
-#: for what is as good or better when a product and a sum are rounded once
+#: for computations that are at least as accurate with fused multiply-add
 vectorisable = compiled(fastmath={"contract"})
-#: for what counts on each rounding
+#: for computations that rely on every rounding
 exact = compiled()
 #: for parts of these functions: copied before types are inferred, which is quicker than compiling them by themselves
 part = njit(error_model="numpy", inline="always")
 
-#: adding it rounds to the nearest whole number, which then stands in the low bits
+#: adding it rounds to the nearest integer, which then occupies the low bits
 ROUNDER = 6755399441055744.0  # 1.5 * 2**52
 #: the bits of 2**52 or-ed with those of a whole number below it are 2**52 plus that number
 WHOLE_BITS = 0x4330000000000000
@@ -164,7 +164,7 @@ def vector_tanh(x: float) -> float:
     more = less + 2.0
     inverse = 1.0 / more
     y = less * inverse
-    # what rounding took from y and from more
+    # the rounding errors of y and more
     y += (multiply_add(-y, more, less) - y * (less - (more - 2.0))) * inverse
     return from_bits(bits(y) | (bits(x) & SIGN_BIT))
 
@@ -182,7 +182,7 @@ def vector_sinh(x: float) -> float:
     tail = r * r * exp_tail_above(r)
     p = r + tail
     less = (quarter - 0.25) + quarter * p
-    # what rounding took from p counts between once and twice
+    # the rounding error of p counts between once and twice
     y = 2.0 * (less + (less / (4.0 * less + 1.0) + 1.5 * quarter * ((r - p) + tail)))
     y = a if a < 1e-8 else y
     return from_bits(bits(y) | (bits(x) & SIGN_BIT))
@@ -232,7 +232,7 @@ def vector_log(x: float) -> float:
 
 @vectorisable
 def vector_log1p(x: float) -> float:
-    """``ln(1 + x)``: the logarithm of the rounded sum, and to first order that of what rounding lost."""
+    """``ln(1 + x)``: the logarithm of the rounded sum, corrected to first order for the rounding error."""
     x = float(x)
     u = 1.0 + x
     lost = (1.0 - (u - (u - 1.0))) + (x - (u - 1.0))
@@ -248,7 +248,7 @@ def vector_log1p(x: float) -> float:
 
 @part
 def log_in_base(x: float, two_high: float, two_low: float, e_high: float, e_low: float) -> float:
-    """The logarithm in the base of which these are the logarithms of 2 and e: as ``vector_log``, with ``ln(1 + f)`` in two parts."""
+    """The logarithm in the base given by the logarithms of 2 and e: like ``vector_log``, with ``ln(1 + f)`` in two parts."""
     lifted = x < SMALLEST_NORMAL
     i = bits(x * LIFT if lifted else x) + TO_ROOT_HALF
     k = from_bits((i >> 52) | WHOLE_BITS) - (LIFTED_ZERO if lifted else EXPONENT_ZERO)
@@ -330,7 +330,7 @@ def vector_power(x: float, y: float) -> float:
     n = shifted - ROUNDER
     r = (e - n * LN2_HIGH) + (rest - n * LN2_LOW)
     p = power_end(r, n, shifted)
-    # what is not a finite positive base, and what is 1 whatever the other is
+    # bases that are not positive and finite, and the cases with the result 1
     p = (0.0 if (a == 0.0) == (y > 0.0) else math.inf) if a == 0.0 or a == math.inf else p
     is_whole = np.floor(y) == y
     p = -p if bits(x) < 0 and is_whole and np.floor(0.5 * y) != 0.5 * y else p

@@ -1,4 +1,4 @@
-"""Which rows have a function in ``vector`` or ``circular``, and the text of those functions, for numba modules that stand alone.
+"""The rows that have a function in ``vector`` or ``circular``, and the source of these functions for saved modules.
 
 Imports no numba. The text goes into a module with all that it needs; a module that imports the functions instead names their
 fingerprint, because numba's cache of compiled code does not notice that a function which was called has changed.
@@ -84,7 +84,7 @@ TELLING = ("overload", "type_callable", "lower_builtin")
 
 
 def told_of(node: ast.stmt) -> set[str]:
-    """The functions of which this one tells numba something: another form, a type, or the code."""
+    """Return the functions for which this one registers an overload, a type or a lowering with numba."""
     decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
     calls = [d for d in decorators if isinstance(d, ast.Call) and isinstance(d.func, ast.Name) and d.func.id in TELLING]
     return {a.id for call in calls for a in call.args[:1] if isinstance(a, ast.Name)}

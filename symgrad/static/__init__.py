@@ -24,5 +24,5 @@ __all__ = [
     "load", "load_inference_model", "load_program", "name_scope", "nn", "program_guard", "save", "save_inference_model", "scope_guard",
 ]  # fmt: skip
 
-assert copying  # it enters what programs offer as methods
+assert copying  # it registers the methods of programs
 assert reading  # so does it

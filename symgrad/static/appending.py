@@ -1,4 +1,4 @@
-"""Appending to programs: operations, constants, what is fed, parameters."""
+"""Appends operations, constants, fed variables and parameters to programs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KINDS = {
     "unsqueeze": "unsqueeze2", "expand": "expand_v2", "embedding": "lookup_table_v2", "flatten": "flatten_contiguous_range",
     "part": "split", "plane": "unbind", "getitem": "slice", "argmax": "arg_max", "argmin": "arg_min", "norm": "p_norm",
 }  # fmt: skip
-PROBES = (2, 3)  #: what stands for an extent that is not known, to see which extents of the result depend on it
+PROBES = (2, 3)  #: placeholders of an unknown extent, which show the extents of the result that depend on it
 LARGEST = 1 << 22  #: no array that is tried has more elements
 
 
@@ -94,7 +94,7 @@ def constant(program: Program, value: Any) -> Variable:
 
 
 def sample(operand: Any, unknown: int, truth: bool = False) -> Any:
-    """An array like a variable, to try a function on; any other operand as it is."""
+    """Return a sample array for a variable; other operands unchanged."""
     if not isinstance(operand, Variable):
         return operand
     shape = tuple(unknown if extent == -1 else extent for extent in operand.shape)
@@ -106,9 +106,9 @@ Shapes = list[list[tuple[int, ...]]]
 
 
 def inferred(function: Any, samples: Sequence[Any], settings: dict[str, Any]) -> tuple[list[tuple[tuple[int, ...], np.dtype[Any]]], bool]:
-    """Shape and dtype of each result, as NumPy itself gives them for arrays of these shapes; whether there are several.
+    """Return shape and dtype of each result, computed by NumPy on samples, and whether there are several results.
 
-    An extent that varies with the unknown ones, or with the values of bools, is unknown.
+    An extent that varies with unknown extents, or with the values of bools, is unknown.
     """
     variables = [s for s in samples if isinstance(s, Variable)]
     open_ = any(-1 in s.shape for s in variables)
@@ -192,7 +192,7 @@ def create_parameter(shape: Sequence[int], dtype: Any, name: str | None = None, 
 
 
 def made_parameter(shape: Sequence[int], dtype: Any, name: str | None, said: ParamAttr, default: Initializer) -> Parameter:
-    """The parameter of a name, as what is said of it has it; it starts with ``default`` where no initializer is said."""
+    """Return the parameter of a name with its attributes; ``default`` is its initializer if none is given."""
     program = default_main_program()
     name = name or said.name or program.names.new("create_parameter")
     known = named_before(program, name, [int(e) for e in shape], dtype)
@@ -211,7 +211,7 @@ def made_parameter(shape: Sequence[int], dtype: Any, name: str | None, said: Par
 
 
 def differing(said: ParamAttr, known: Parameter) -> str | None:
-    """What is said of a parameter that is there already, and is not so; None where all agrees."""
+    """Return the attribute that contradicts an existing parameter, or None."""
     there = {**vars(known.attributes or ParamAttr()), "initializer": known.initializer, "trainable": known.trainable}
     unsaid = {**vars(ParamAttr()), "name": said.name}
     return next((word for word, value in vars(said).items() if value != unsaid[word] and value != there[word]), None)

@@ -35,7 +35,7 @@ class Reach:
 
 
 def reach(block: Block, targets: Iterable[str], cuts: set[str]) -> Reach:
-    """Follow the steps of a block backward from the targets; nothing passes a cut, and what is made of cut variables alone is a leaf."""
+    """Return the variables that the targets depend on. No path crosses a cut; a variable computed only from cut variables is a leaf."""
 
     def carries(name: str) -> bool:
         variable = block.vars.get(name)
@@ -60,7 +60,7 @@ def is_overwritten(block: Block, name: str) -> bool:
 
 
 def passing(step: Step) -> list[str]:
-    """What a derivative of a step's results goes to."""
+    """Return the variables that receive a derivative from a step's results."""
     if isinstance(step, Gradient):
         return [*step.targets, *(s for s in step.seeds if s is not None), *step.pairs]
     if isinstance(step, Apply) and step.operation.named:
@@ -73,7 +73,7 @@ def passing(step: Step) -> list[str]:
 
 @dataclass(slots=True)
 class Naming:
-    """Names of gradients in one call; ``number`` says the how-many-th call of the program it is."""
+    """The names of gradients in one call; ``number`` counts the calls for the program."""
 
     program: Program
     number: int
@@ -120,7 +120,7 @@ def list_backward(block: Block, reached: Reach, naming: Naming, seeds: Sequence[
 
 
 def backward_operations(block: Block, reached: Reach, naming: Naming, segments: Segments) -> list[tuple[Description, int | None]]:
-    """The operations in order, with the number of what each is the gradient of.
+    """Return the gradient operations in order, each with the number of its forward operation.
 
     A variable read several times has parts, which are summed before the sum is read. Before the gradients of a segment its
     operations are listed again.
@@ -191,7 +191,7 @@ def cut_names(program: Program, no_grad_set: Any, function: str) -> set[str]:
 
 
 def derived(program: Program, variable: Variable) -> bool:
-    """Does it say ``stop_gradient`` only since all that it was made of does?"""
+    """Whether a variable has ``stop_gradient`` only because all of its inputs do."""
     return variable.dtype.kind not in FLOATS
 
 
@@ -283,7 +283,7 @@ def enter(
             word = naming.of(name)
             gradient_of[name] = block.vars.get(word) or block.create_var(word, source.shape, source.dtype)
             gradient_of[name].shape, gradient_of[name].dtype = source.shape, source.dtype
-    # what a later call stops is not stopped for this one: the cuts are those of now
+    # the cuts are those at this call: later cuts do not affect it
     stops = tuple(name for name in dict.fromkeys(v.name for v in block.program.list_vars()) if name in cuts)
     block.steps.append(Gradient(tuple(targets), tuple(seeds), stops, {name: variable.name for name, variable in gradient_of.items()}))
     block.program.version += 1
@@ -297,7 +297,7 @@ def enter(
 def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_set: Any = None) -> list[Variable | None]:
     """Append the gradients of ``sum(<target gradient, target>)`` with respect to the inputs; None where no target depends on one.
 
-    Target gradients that are None are ones. No derivative passes what is in ``no_grad_set`` or has ``stop_gradient``.
+    A target gradient of None means ones. No derivative crosses variables in ``no_grad_set`` or with ``stop_gradient``.
 
     Raises TypeError for arguments of a wrong kind, ValueError for lengths or shapes that do not agree, or variables of
     several programs.
@@ -350,7 +350,7 @@ def dependent(program: Program, reached: Reach, targets: Sequence[str], names: S
 
 
 def reach_from(block: Block, targets: Sequence[str], cuts: set[str], sources: set[str]) -> Reach:
-    """As ``reach``, but only what depends on some variables counts."""
+    """Like ``reach``, restricted to variables that depend on some others."""
     whole = reach(block, targets, cuts)
     for step in whole.steps:
         if isinstance(step, Gradient):
@@ -359,7 +359,7 @@ def reach_from(block: Block, targets: Sequence[str], cuts: set[str], sources: se
                 if name in sources and used - {name} and any(source in writes(other) for other in block.steps):
                     what = f"{name} and {min(used - {name})} were made together, so how one depends on the other is not known"
                     raise BadArgument(what, hint="make them by two calls of gradients")
-    varied = set(sources)  # those that are cut too: what lies behind them has a gradient all the same
+    varied = set(sources)  # including cut variables: variables after them still have a gradient
     for step in block.steps:
         if any(name in varied for name in passing(step)):
             varied.update(name for name in writes(step) if name in whole.variables)

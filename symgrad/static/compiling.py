@@ -1,4 +1,4 @@
-"""A program, what is fed and what is fetched -> the graph, and its compiled function."""
+"""Compiles a program for given feeds and fetches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from symgrad.record.recipe import kind_of_value, type_of
 from symgrad.static.program import ABOUT, Apply, Block, Branch, Gradient, Loop, Number, Program, Step
 from symgrad.text import is_name
 
-#: beside a name: the value that came from outside
+#: the suffix of a name for the value from outside
 FIRST = "first"
 
 
@@ -37,7 +37,7 @@ def reads(step: Step) -> list[str]:
 
 
 def writes(step: Step) -> tuple[str, ...]:
-    """What a step gives a value to."""
+    """Return the variables that a step writes."""
     return tuple(step.pairs.values()) if isinstance(step, Gradient) else step.outputs
 
 
@@ -66,14 +66,14 @@ def needed(program: Program, targets: Iterable[str]) -> tuple[list[Step], set[st
 
 
 def written(program: Program) -> list[str]:
-    """The persistable variables that the program gives new values to."""
+    """Return the persistable variables that the program writes."""
     variables = program.global_block().vars
     names = [name for step in program.global_block().steps for name in writes(step) if name in variables and variables[name].persistable]
     return list(dict.fromkeys(names))
 
 
 def build(program: Program, values: Mapping[str, Any], targets: Sequence[str], cuts: Iterable[str] = ()) -> Graph:
-    """The graph of some variables, for inputs like these values; ``cuts`` is what will be cut in it, beside what its gradients cut."""
+    """Build the graph of some variables for sample inputs; ``cuts`` are cut in addition to the cuts of its gradients."""
     steps, names = needed(program, targets)
     stopped = {cut for step in steps if isinstance(step, Gradient) for cut in step.cuts}.union(cuts)
     graph = Graph(labels=stopped - program.global_block().vars.keys())
@@ -127,7 +127,7 @@ def replay(graph: Graph, steps: Iterable[Step], names: set[str]) -> None:
 
 
 def inner(graph: Graph, block: Block, yields: Sequence[str | Number], names: set[str], carried: Sequence[str] = ()) -> Any:
-    """A function that builds one side of a branch, or a part of a loop, and gives what it hands out."""
+    """Return a function that builds one side of a branch or a part of a loop, and returns its yields."""
 
     def make() -> list[Operand]:
         graph.label(carried)
@@ -138,13 +138,13 @@ def inner(graph: Graph, block: Block, yields: Sequence[str | Number], names: set
 
 
 def compiled(program: Program, values: Mapping[str, Any], fetched: Sequence[str], updated: Sequence[str], kernel: bool = False) -> Compiled:
-    """The function of what is fetched and of the new values of what is updated."""
+    """Compile the function of the fetched values and of the new values of updated variables."""
     graph = build(program, values, [*fetched, *updated])
     return graph.function([graph.values[name] for name in [*fetched, *updated]], "program", (), kernel)
 
 
 def samples(program: Program) -> dict[str, Any]:
-    """Arrays like what may be fed: extents that are not known are 2."""
+    """Return sample arrays for the feeds; unknown extents are 2."""
     arrays: dict[str, Any] = {}
     results = {name for step in program.global_block().steps for name in writes(step)}
     for name, variable in program.global_block().vars.items():
@@ -168,7 +168,7 @@ def shown(program: Program) -> str:
 
 
 def printed(program: Program, fetch_list: Sequence[Any] | None, jit: Jit) -> str:
-    """The Python text that computes what is fetched and what is updated; with ``jit``, the kernel and its caller."""
+    """Return the Python text that computes fetched and updated values; with ``jit``, the kernel and its caller."""
     every = [name for step in program.global_block().steps for name in writes(step)]
     names = every if fetch_list is None else [f if isinstance(f, str) else f.name for f in fetch_list]
     code = compiled(program, samples(program), list(dict.fromkeys(names)), written(program), bool(available(jit)))

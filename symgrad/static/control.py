@@ -1,4 +1,4 @@
-"""Branches and loops of programs."""
+"""Branches and loops in programs."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def outside(block: Any) -> list[str]:
 def while_loop(
     cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Sequence[Any], is_test: bool = False, name: str | None = None
 ) -> list[Any]:
-    """Run ``body(*loop_vars)``, which gives the next values, while ``cond(*loop_vars)`` holds."""
+    """Run ``body(*loop_vars)``, which returns the next values, while ``cond(*loop_vars)`` is true."""
     for word, function in (("cond", cond), ("body", body)):
         if not callable(function):
             raise TypeError(f"{word} of while_loop must be callable, not {type(function).__name__}")
@@ -147,7 +147,7 @@ def while_loop(
 
 
 def inner_variable(block: Any, value: Any) -> Variable:
-    """A carried value as a loop's blocks see it: in later rounds a derivative may pass it, though none passes what it starts with."""
+    """Return a loop-carried variable; it may carry a derivative in later iterations even if its initial value does not."""
     shape, dtype = (value.shape, value.dtype) if isinstance(value, Variable) else ((), np.asarray(value).dtype)
     variable: Variable = block.create_var(block.program.names.new("loop"), shape, dtype, dtype.kind not in FLOATS)
     return variable
@@ -161,7 +161,7 @@ def is_stopped(value: Any) -> bool:
 def case(
     pred_fn_pairs: Sequence[tuple[Variable, Callable[[], Any]]], default: Callable[[], Any] | None = None, name: str | None = None
 ) -> Any:
-    """What the function of the first test that holds gives, else ``default()``; without it the last function."""
+    """Return the result of the function of the first true condition, else ``default()``; without a default, the last function is used."""
     if not isinstance(pred_fn_pairs, list | tuple) or not pred_fn_pairs:
         raise TypeError("pred_fn_pairs must be a list or tuple of pairs (test, function)")
     callable_or_none(default, "default", "case")
@@ -176,7 +176,7 @@ def case(
 
 
 def switch_case(branch_index: Variable, branch_fns: Any, default: Callable[[], Any] | None = None, name: str | None = None) -> Any:
-    """What the function with a number gives: of a dict, of pairs (number, function), or of a list; else ``default()``, or the last one."""
+    """Run the function that a number selects from a dict, pairs (number, function) or a list; else ``default()`` or the last one."""
     if not isinstance(branch_index, Variable) or branch_index.dtype.kind not in "iu":
         what = f"{branch_index.name}, which is {branch_index.dtype}" if isinstance(branch_index, Variable) else type(branch_index).__name__
         raise TypeError(f"branch_index of switch_case must be a Variable of integers, not {what}")

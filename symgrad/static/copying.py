@@ -74,7 +74,7 @@ def moved(step: Step, program: Program) -> Step:
 
 
 def tested(step: Step, statistics: Mapping[str, str]) -> Step:
-    """A step as it is in a test: nothing is dropped, and running means stand for those of the batch."""
+    """Return a step in evaluation mode: without dropout, and with running statistics instead of those of the batch."""
     if isinstance(step, Apply) and step.operation.function is normalisation.batch_norm_train:
         output, *own = step.outputs
         if all(name in statistics for name in own):

@@ -1,4 +1,4 @@
-"""Runs programs: values of parameters live in a scope; what is prepared for a run is kept by what is fed and fetched."""
+"""The executor: runs programs. Parameters live in a scope; compiled runs are cached by feeds and fetches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from symgrad.tracebacks import boundary, refused
 Array = np.ndarray[Any, Any]
 #: by kind of a variable: up to which of the kinds b, i, u, f, c it can be fed
 LOSSLESS = {"b": 2, "i": 2, "u": 2, "f": 3, "c": 4}
-LIMIT = 512  #: compiled functions, and plans, kept for a program
+LIMIT = 512  #: the number of compiled functions and plans cached for a program
 
 
 class Executor:
@@ -47,7 +47,7 @@ class Executor:
             scope: Scope | None = None, return_numpy: bool = True, feed_var_name: str = "feed",
             fetch_var_name: str = "fetch", use_program_cache: bool = False, use_prune: bool = False,
             *, jit: Jit | None = None) -> list[Any]:  # fmt: skip
-        """Feed values by name, run, and give what is fetched, by variable or by name; parameters get their new values.
+        """Feed values by name, run, and return the fetched values; parameters are updated.
 
         ``jit``: True runs a kernel compiled by numba, "auto" only where there can be one; None: as the executor was made.
         """
@@ -60,7 +60,7 @@ class Executor:
             try:
                 key = (program.version, self.jit if jit is None else jit, tuple(fetch_list), tuple(feed))
                 run = program.plans.get(key)
-            except TypeError:  # what cannot be fetched, or is no name
+            except TypeError:  # fetches that are invalid or no names
                 key = run = None
             if run is not None and type(scope) is Scope:
                 results = run(feed, scope)
@@ -71,7 +71,7 @@ class Executor:
         return results if return_numpy else [holding(array) for array in results]
 
     def slowly(self, program: Any, feed: Any, fetch_list: Any, scope: Scope, jit: Jit, key: Any) -> list[Any]:
-        """Run with every check; what was prepared is kept for runs like this one, under ``key`` for the next of them."""
+        """Run with every check, and cache the prepared run under ``key``."""
         program = default_main_program() if program is None else program
         if not isinstance(program, Program):
             raise refused(TypeError(f"an executor runs Programs, not {type(program).__name__}"))
@@ -114,7 +114,7 @@ class Executor:
         return runner(code, Around(feeds, kept, program.constants, program.schedules, len(names), updated))
 
     def code(self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], jit: Jit) -> tuple[Compiled, list[str]]:
-        """The compiled function of what is fetched and updated, and what is updated; looked up by the kinds of values."""
+        """Return the compiled function and the updated variables, cached by the kinds of values."""
         entry: tuple[Compiled, list[str]] | None = program.compiled.get(kinds(program, names, values, jit))
         if entry is None:
             updated = written(program)
@@ -175,24 +175,24 @@ def alike_before(old: Any, new: Any) -> bool:
 
 
 def kinds(program: Program, names: tuple[str, ...], values: Mapping[str, Array], jit: Jit) -> tuple[Any, ...]:
-    """What compiled functions are kept by."""
+    """Return the cache key of compiled functions."""
     return (program.version, jit, names, tuple([(name, kind_of_value(value)) for name, value in values.items()]))
 
 
 def agrees(said: tuple[int, ...], shape: tuple[int, ...]) -> bool:
-    """Does a shape fit what was said of it? -1 fits every extent."""
+    """Whether a shape matches its declaration, in which -1 matches every extent."""
     return len(said) == len(shape) and all(e in (-1, a) for e, a in zip(said, shape, strict=True))
 
 
 def listed(fetch_list: Any) -> Sequence[Any]:
-    """The entries of a fetch list, for which one entry or None may stand."""
+    """Return the entries of a fetch list, which may also be one entry or None."""
     if fetch_list is None:
         return ()
     return [fetch_list] if isinstance(fetch_list, Variable | str) else list(fetch_list)
 
 
 def fetched(target: Any, program: Program) -> str:
-    """The name of what is to be fetched."""
+    """Return the name of a fetch."""
     if isinstance(target, Variable):
         if target.program is not program:
             raise refused(ValueError(f"{target.name} belongs to another program"))
@@ -212,7 +212,7 @@ ABOUT["run"] = run_program
 
 
 def state_of(program: Program, mode: str, scope: Scope | None) -> dict[str, Array]:
-    """Copies of what is kept."""
+    """Return copies of the stored values."""
     if mode not in ("all", "param", "opt"):
         raise refused(ValueError(f"mode must be 'all', 'param' or 'opt', not {mode!r}"))
     kept = (global_scope() if scope is None else scope).values

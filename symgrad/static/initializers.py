@@ -1,4 +1,4 @@
-"""What parameters are filled with at first."""
+"""Initial values of parameters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Constant:
 
 @dataclass(frozen=True, eq=False)
 class Assign:
-    """Given values, reshaped to the parameter's shape."""
+    """Use given values, reshaped to the parameter's shape."""
 
     value: Any
 

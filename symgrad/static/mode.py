@@ -1,4 +1,4 @@
-"""Which of the two modes is on: operations run at once, or are appended to a program."""
+"""The current mode: operations run at once (eager), or are appended to a program (static)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers that make their own parameters; with control flow these are ``static.nn``."""
+"""Layers that create their own parameters; with control flow they form ``static.nn``."""
 
 from __future__ import annotations
 

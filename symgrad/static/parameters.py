@@ -1,4 +1,4 @@
-"""What is said of a parameter when a layer makes it."""
+"""Attributes of a parameter that a layer creates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ParamAttr:
 
 
 def attributes(attribute: Any) -> ParamAttr | None:
-    """What the ``..._attr`` argument of a layer stands for; None: no such parameter."""
+    """Return the parameter attributes of a layer's ``..._attr`` argument; None: no such parameter."""
     if attribute is False:
         return None
     if attribute is None or attribute is True:

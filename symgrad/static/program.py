@@ -1,4 +1,4 @@
-"""``Program``: operations on named variables, appended one after the other and run later.
+"""``Program``: a sequence of operations on named variables, run later.
 
 A program holds what was asked for, not IR: the executor builds the graph of what is fetched for the
 shapes that are fed, so that code is made for them.
@@ -21,7 +21,7 @@ from symgrad.vocabulary.dispatch import STATIC
 from symgrad.vocabulary.methods import Methods
 
 FLOATS = "fc"
-#: what is done with whole programs, which they offer as methods; entered by the modules that do it
+#: methods of programs, registered by the modules that implement them
 ABOUT: dict[str, Callable[..., Any]] = {}
 
 # ------------------------------------------------------------------ names
@@ -120,7 +120,7 @@ class Variable(Methods["Variable"]):
 
 
 class Parameter(Variable):
-    """A variable that keeps its value from run to run; ``trainable``: optimisers change it."""
+    """A variable whose value persists between runs; ``trainable``: optimisers update it."""
 
     __slots__ = ("attributes", "initializer", "optimize_attr", "trainable")
 
@@ -135,7 +135,7 @@ class Parameter(Variable):
 
 @dataclass(eq=False, slots=True)
 class Description:
-    """What is said of one operation: ``type``, and the names of what it reads and writes."""
+    """The description of one operation: ``type``, and the names of its inputs and outputs."""
 
     kind: str
     inputs: list[str]
@@ -153,38 +153,38 @@ class Description:
         return self.number
 
     def type(self) -> str:
-        """What the operation is called."""
+        """The name of the operation."""
         return self.kind
 
     def input_arg_names(self) -> list[str]:
-        """What it reads."""
+        """The names of the inputs."""
         return list(self.inputs)
 
     def output_arg_names(self) -> list[str]:
-        """What it writes."""
+        """The names of the outputs."""
         return list(self.outputs)
 
 
 @dataclass(eq=False, slots=True)
 class Op:
-    """One operation as it is listed in a block."""
+    """One listed operation of a block."""
 
     block: Block
     desc: Description
 
     @property
     def type(self) -> str:
-        """What the operation is called."""
+        """The name of the operation."""
         return self.desc.kind
 
     @property
     def input_arg_names(self) -> list[str]:
-        """What it reads."""
+        """The names of the inputs."""
         return list(self.desc.inputs)
 
     @property
     def output_arg_names(self) -> list[str]:
-        """What it writes."""
+        """The names of the outputs."""
         return list(self.desc.outputs)
 
     @property
@@ -215,7 +215,7 @@ class Apply:
 
 @dataclass(eq=False, slots=True)
 class Gradient:
-    """A step: gradients; ``pairs`` are (variable, its gradient) for all that can be asked for."""
+    """A step that computes gradients; ``pairs`` are (variable, gradient)."""
 
     targets: tuple[str, ...]
     seeds: tuple[str | None, ...]
@@ -225,7 +225,7 @@ class Gradient:
 
 @dataclass(eq=False, slots=True)
 class Branch:
-    """A step: one of two blocks runs; ``yields`` are what each hands out."""
+    """A step that runs one of two blocks; ``yields`` are the results of each."""
 
     test: str
     blocks: tuple[Block, Block]
@@ -249,7 +249,7 @@ Step = Apply | Gradient | Branch | Loop
 
 @dataclass(eq=False)
 class Block:
-    """Variables by name, the steps in order, and the list of operations that stand for them."""
+    """Variables by name, the steps in order, and the listed operations."""
 
     program: Program
     idx: int = 0
@@ -319,8 +319,8 @@ class Program:
         self.constants: dict[str, np.ndarray[Any, Any]] = {}
         self.random_seed = 0
         self.gradient_calls = 0
-        self.schedules: list[tuple[str, Callable[[], float]]] = []  #: variables that follow a schedule, and what says their value
-        self.starts: dict[str, Parameter] = {}  #: for a startup program: what it fills
+        self.schedules: list[tuple[str, Callable[[], float]]] = []  #: variables that follow a schedule, with the schedule
+        self.starts: dict[str, Parameter] = {}  #: for a startup program: the parameters that it initialises
         self.compiled: dict[Any, Any] = {}
         self.plans: dict[Any, Any] = {}
 
@@ -362,26 +362,26 @@ class Program:
             self.current = before
 
     def clone(self, for_test: bool = False) -> Program:
-        """A copy with variables of its own; ``for_test``: without gradients and what depends on them, and as in a test."""
+        """Return a copy with variables of its own; ``for_test``: in evaluation mode, without gradients and their dependents."""
         program: Program = ABOUT["clone"](self, for_test)
         return program
 
     @classmethod
     def from_function(cls, function: Callable[..., Any], /, **types: Any) -> Program:
-        """The program of a NumPy function: it is fed the parameters; what is assigned has its name in the source.
+        """Return the program of a NumPy function: its parameters are fed, and variables keep the names of the source.
 
-        ``types`` says for each parameter a type (``"f8[:, 3]"``) or an example. Results are ``out``, ``out_0``, ...
+        ``types`` gives for each parameter a type (``"f8[:, 3]"``) or an example. Results are ``out``, ``out_0``, ...
         """
         program: Program = ABOUT["from_function"](function, types)
         return program
 
     def run(self, feed: dict[str, Any] | None = None, fetch_list: Sequence[Any] | None = None, *, jit: Jit = False) -> list[Any]:
-        """Feed values by name, run, and return what is fetched, as an ``Executor`` does."""
+        """Feed values by name, run, and return the fetched values, like an ``Executor``."""
         results: list[Any] = ABOUT["run"](self, feed, fetch_list, jit)
         return results
 
     def state_dict(self, mode: str = "all", scope: Any = None) -> dict[str, Any]:
-        """Copies of the values that are kept from run to run, by name: of ``"param"`` parameters, of ``"opt"`` optimisers, or ``"all"``."""
+        """Return copies of persistent values by name: of parameters (``"param"``), of optimisers (``"opt"``), or ``"all"``."""
         state: dict[str, Any] = ABOUT["state_dict"](self, mode, scope)
         return state
 
@@ -410,7 +410,7 @@ def default_main_program() -> Program:
 
 
 def default_startup_program() -> Program:
-    """The program that gives parameters their first values."""
+    """Return the program that initialises the parameters."""
     return DEFAULTS[-1][1]
 
 

@@ -1,4 +1,4 @@
-"""A NumPy function -> a program whose variables carry the names that the function's source gives them."""
+"""Lowers a NumPy function to a program whose variables keep the names of the source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from symgrad.static.program import ABOUT, FLOATS, Apply, Program
 
 
 def read_function(function: Callable[..., Any], types: dict[str, Any]) -> Program:
-    """The program of a function: its parameters are fed, what it assigns at its outermost level are variables."""
+    """Return the program of a function: its parameters are fed, and its top-level assignments define variables."""
     names = list(inspect.signature(function).parameters)
     if set(types) != set(names):
         raise BadArgument(f"{function.__name__} takes {', '.join(names)}; there are types for {', '.join(types) or 'none'}")

@@ -1,4 +1,4 @@
-"""Checkpoints: which operations are listed once more before their gradients.
+"""Checkpoints: the operations that run again before their gradients.
 
 Recomputing saves memory where a backward half keeps what the forward half made. Code made by the engine
 keeps only what gradients need, so the checkpoints change what is listed and give the same gradients.
@@ -17,7 +17,7 @@ from symgrad.static.program import Block, Branch, Description, Loop, Op, Step
 
 
 class Segments:
-    """The operations of a block between checkpoints; what each makes is called ``<name>.subprog_<k>`` when it is listed again."""
+    """The operations of a block between checkpoints; recomputed outputs are named ``<name>.subprog_<k>``."""
 
     def __init__(self, block: Block, steps: Sequence[Step], checkpoints: Sequence[str]) -> None:
         if checkpoints and any(isinstance(step, Branch | Loop) for step in steps):
@@ -40,11 +40,11 @@ class Segments:
             self.renamed.append(new)
 
     def is_drawn(self, name: str) -> bool:
-        """Is it made of random numbers?"""
+        """Whether it is computed from random numbers."""
         return name in self.maker and self.order[self.maker[name]].kind == network.keep_mask.__name__
 
     def seeded(self, block: Block, desc: Description) -> None:
-        """Let what draws random numbers read a seed, so that it draws the same numbers when it is listed again."""
+        """Make random operations read a seed, so that recomputation draws the same numbers."""
         if self.is_drawn(desc.outputs[0]) and not any(name.endswith(".seed") for name in desc.inputs):
             seed = f"{desc.outputs[0]}.seed"
             place = next(k for k, op in enumerate(block.ops) if op.desc is desc)
@@ -52,7 +52,7 @@ class Segments:
             desc.inputs.append(seed)
 
     def of(self, step: Step) -> int | None:
-        """The number of the segment that a step lies in; None behind the last checkpoint."""
+        """Return the number of a step's segment; None after the last checkpoint."""
         place = self.maker.get(next(iter(writes(step)), ""), len(self.order))
         number = bisect_left(self.ends, place)
         return number if number < len(self.ends) else None

@@ -1,4 +1,4 @@
-"""Where the values of parameters live from run to run."""
+"""Scopes: the values of parameters between runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Scope:
-    """Values of parameters and other variables that are kept from run to run."""
+    """Values of parameters and other persistent variables."""
 
     def __init__(self) -> None:
         self.held: dict[str, Any] = {}  #: arrays, and NumPy's scalars in place of arrays without axes
@@ -33,18 +33,18 @@ class Scope:
         self.stamp = object()
 
     def follow(self, name: str, rate: float) -> None:
-        """Give a variable that is there the value that its schedule says."""
+        """Set an existing variable to the value of its schedule."""
         if name in self.held:
             self.held[name] = self.held[name].dtype.type(rate)
 
     def var(self, name: str) -> Kept:
-        """The place of a variable, made if it is not there."""
+        """Return the slot of a variable, creating it if necessary."""
         if name not in self.held:
             self.put({name: np.empty(0, "float32")})
         return Kept(self, name)
 
     def find_var(self, name: str) -> Kept | None:
-        """The place of a variable, or None."""
+        """Return the slot of a variable, or None."""
         return Kept(self, name) if name in self.values else None
 
 
@@ -55,7 +55,7 @@ class Kept:
         self.scope, self.name = scope, name
 
     def get_tensor(self) -> Kept:
-        """The place itself, which is array-like."""
+        """Return the slot itself, which is array-like."""
         return self
 
     def set(self, value: Any, place: Any = None) -> None:
@@ -74,7 +74,7 @@ SCOPES: list[Scope] = [Scope()]
 
 
 def global_scope() -> Scope:
-    """The scope in which programs run unless another is given."""
+    """Return the default scope of programs."""
     return SCOPES[-1]
 
 

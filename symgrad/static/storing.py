@@ -1,4 +1,4 @@
-"""Programs and the values of their parameters <-> files: a page of JSON, and arrays in an ``npz``.
+"""Saves programs and parameters to files, and loads them: JSON, and arrays in an ``npz``.
 
 Nothing in a file is executed or unpickled: functions are found by name in the tables of ``symgrad.functional``, texts of
 subscripts must be of a small grammar, names and settings are data. What is not as expected is refused.
@@ -68,16 +68,16 @@ LARGEST = 2**40  #: no extent is larger
 
 
 def save(program: Program, path: str | Path, scope: Scope | None = None, *, overwrite: bool = False) -> None:
-    """Write ``path.json``, the program, and ``path.npz``, the values of what is persistable and has one.
+    """Write the program to ``path.json``, and the values of persistable variables to ``path.npz``.
 
-    Raises SaveError for a program that holds functions other than those of ``symgrad.functional``, and where a file stands that
-    ``save`` has not written, or a symbolic link, unless ``overwrite`` is true.
+    Raises SaveError for a program with functions other than those of ``symgrad.functional``, and if a path is a link or a file that
+    ``save`` did not write, unless ``overwrite`` is true.
     """
     write(program, path, global_scope() if scope is None else scope, {}, overwrite)
 
 
 def write(program: Program, path: str | Path, scope: Scope, more: Mapping[str, Any], overwrite: bool) -> None:
-    """Write both files; ``more`` stands in the page beside the program."""
+    """Write both files; ``more`` is added to the JSON document."""
     page = {**described(program), **more}
     kept = [v.name for v in program.global_block().vars.values() if v.persistable and v.name in scope.values]
     arrays = {f"v{k}": np.asarray(scope.values[name]) for k, name in enumerate(kept)}
@@ -92,14 +92,14 @@ def write(program: Program, path: str | Path, scope: Scope, more: Mapping[str, A
 
 
 def write_arrays(file: IO[bytes], arrays: Mapping[str, Any]) -> None:
-    """Write arrays, and a comment by which the file is known again."""
+    """Write arrays, and a comment that identifies the file."""
     np.savez(file, **arrays)
     with zipfile.ZipFile(file, "a") as archive:
         archive.comment = FORMAT.encode()
 
 
 def is_own(path: Path) -> bool:
-    """Has ``save`` written this file, or the page beside it?"""
+    """Whether ``save`` wrote this file, or the JSON document next to it."""
     if path.suffix == ".npz":
         with zipfile.ZipFile(path) as archive:
             if archive.comment == FORMAT.encode():
@@ -184,7 +184,7 @@ def step_page(step: Step) -> dict[str, Any]:
 
 
 def load(program: Program, path: str | Path, scope: Scope | None = None) -> None:
-    """Give what is persistable in a program the values in ``path.npz``; all of them must fit.
+    """Load the persistable variables of a program from ``path.npz``; all must match.
 
     Raises SaveError for files that are damaged or belong to another program.
     """
@@ -201,7 +201,7 @@ def load(program: Program, path: str | Path, scope: Scope | None = None) -> None
 
 
 def load_program(path: str | Path) -> Program:
-    """The program in ``path.json``; ``load`` gives its parameters their values."""
+    """Return the program in ``path.json``; ``load`` loads its parameters."""
     page = read_page(path)
     try:
         program = program_of(page)
@@ -274,7 +274,7 @@ def entries(page: Any, key: str) -> list[Any]:
 
 
 def program_of(page: Mapping[str, Any]) -> Program:
-    """The program that a page says."""
+    """Return the program of a JSON document."""
     program = Program()
     program.gradient_calls = whole(page.get("gradient_calls"), 0, LARGEST, "gradient_calls")
     pages = entries(page, "blocks")
@@ -353,7 +353,7 @@ def add_variable(block: Block, page: Any) -> None:
 
 
 def operand_of(block: Block, entry: Any) -> str | Number:
-    """A name that the block knows, or a number."""
+    """Return a known name or a number."""
     if isinstance(entry, dict):
         value = setting_of(entry.get("number"))
         need(set(entry) == {"number"} and type(value) in (bool, int, float), "an operand must be a name or a number")
@@ -362,7 +362,7 @@ def operand_of(block: Block, entry: Any) -> str | Number:
 
 
 def known(block: Block, name: Any) -> str:
-    """A name that the block knows."""
+    """Return a known name."""
     need(isinstance(name, str) and block.find(name) is not None, f"there is no variable {name!r}")
     return str(name)
 
@@ -391,7 +391,7 @@ def function_of(page: Any) -> Callable[..., Any]:
 
 
 def step_of(block: Block, page: Any) -> Step:
-    """The step that a page says."""
+    """Return the step of a JSON document."""
     need(isinstance(page, dict), "a step must be an object")
     blocks = block.program.blocks
 
@@ -446,19 +446,19 @@ def operation_of(page: Any) -> Operation:
     return Operation(function, tuple(present), tuple(pairs))
 
 
-# ------------------------------------------------------------------ what is run, and nothing else
+# ------------------------------------------------------------------ inference models
 
 
 def save_inference_model(path: str | Path, feed_vars: Sequence[Variable], fetch_vars: Sequence[Variable], executor: Executor | None = None,
                          program: Program | None = None, *, overwrite: bool = False) -> None:  # fmt: skip
-    """Save a program as it is in a test, with what it is fed and what is fetched; raises as ``save`` does."""
+    """Save a program in evaluation mode, with its feeds and fetches; raises the errors of ``save``."""
     program = fetch_vars[0].program if program is None else program
     names = {"feed": [v.name for v in feed_vars], "fetch": [v.name for v in fetch_vars]}
     write(program.clone(for_test=True), path, global_scope(), names, overwrite)
 
 
 def load_inference_model(path: str | Path, executor: Executor | None = None) -> list[Any]:
-    """The program, the names of what it is fed and the variables to fetch; its values are in the current scope."""
+    """Return the program, the names of its feeds and the variables to fetch; values are loaded into the current scope."""
     program = load_program(path)
     load(program, path)
     page, block = read_page(path), program.global_block()

@@ -1,1 +1,1 @@
-"""The functions of tensors that users call, for recorded tensors and for variables of programs alike."""
+"""The public functions of tensors, for recorded tensors and for variables of programs alike."""

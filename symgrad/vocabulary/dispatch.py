@@ -1,4 +1,4 @@
-"""Who carries an operation out: the eager record or a program, by the kind of its inputs."""
+"""Dispatches an operation to the eager record or to a program, by the kind of its inputs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Tensor = Any
 
 #: are operations appended to programs, instead of run at once?
 STATIC = [False]
-#: what an array that is made of nothing becomes while operations are appended to programs
+#: converts a newly created array while operations are appended to programs
 CONSTANT: list[Callable[[Any], Any]] = []
-#: by class of tensor: ``group(parts)`` is told which tensors are the parts of one
+#: by class of tensor: ``group(parts)`` records which tensors are the parts of one
 GROUP: dict[type, Callable[[list[Any]], None]] = {}
-#: by class of input: ``apply(function, *inputs, **settings)``; under None what is used where no input is a tensor
+#: by class of input: ``apply(function, *inputs, **settings)``; under None the default for inputs without tensors
 APPLY: dict[type | None, Callable[..., Any]] = {}
 
 
@@ -34,7 +34,7 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
 
 
 def parts(results: list[Any]) -> list[Any]:
-    """The results of an operation that takes a tensor apart."""
+    """Return the results of an operation that splits a tensor."""
     group = GROUP.get(type(results[0])) if results else None
     if group is not None:
         group(results)
@@ -75,7 +75,7 @@ def binary(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-#: what Python floats become when they are made tensors, and integers where a float is computed of them
+#: the dtype of tensors created from Python floats, and of integers where a float is computed
 DEFAULT = [np.dtype("float32")]
 
 

@@ -1,4 +1,4 @@
-"""More functions of single elements, under the documented names and arguments."""
+"""More elementwise functions, under the documented names and arguments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ globals().update(
 
 
 def lerp(x: Tensor, y: Tensor, weight: Any, name: str | None = None) -> Tensor:
-    """From ``x`` to ``y``, as far as the weight says."""
+    """Linear interpolation, ``x + weight * (y - x)``."""
     x, y = unified(x, y)
     return apply(f.lerp, x, y, unified(x, weight)[1])
 

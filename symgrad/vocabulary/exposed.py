@@ -1,4 +1,4 @@
-"""A NumPy function of tensors and settings -> the function that users call, with the same parameters and ``name``."""
+"""Wraps a NumPy function of tensors and settings as a public function with the same parameters and ``name``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def reduction_of(reduction: str) -> str:
 
 
 def exposed(function: Callable[..., Any], floats: bool = False) -> Any:
-    """The function that users call: what is annotated as a tensor is an input, all else a setting; ``floats``: integers are floats."""
+    """Return the public function: parameters annotated as tensors are inputs, others settings; ``floats``: integers become floats."""
     words = inspect.signature(function).parameters.values()
     head = ", ".join([p.name if p.default is p.empty else f"{p.name}={p.default!r}" for p in words] + ["name=None"])
     inputs = [f"as_float({p.name})" if floats else p.name for p in words if p.annotation == "Tensor"]

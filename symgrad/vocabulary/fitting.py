@@ -1,4 +1,4 @@
-"""What arguments are held to before anything is computed: axes, extents, windows, layouts, labels.
+"""Validation of arguments before anything is computed: axes, extents, windows, layouts, labels.
 
 Each check refuses with the name of the argument and what is expected of it. An extent that a program does not know (-1) fits
 all. What no check looks at is refused with the call written out (``symgrad.record.operations``).
@@ -26,7 +26,7 @@ def is_number(value: Any) -> bool:
 
 
 def numbers(value: Any, name: str, counts: Sequence[int], least: int = 1) -> list[int]:
-    """Integers, one or several; one stands for as many as there may be at least."""
+    """Return a list of integers; a single one is repeated to the minimal length."""
     values = [value] * counts[0] if is_number(value) else value
     what = "one integer" if tuple(counts) == (1,) else f"{' or '.join(map(str, counts))} integers"
     if not isinstance(values, list | tuple) or not all(map(is_number, values)):
@@ -48,7 +48,7 @@ def single(value: Any, name: str, least: int = 1) -> int:
 
 
 def ranked(x: Tensor, name: str, *ranks: int) -> None:
-    """Refuse what is no tensor, or one of another number of axes."""
+    """Raise unless the argument is a tensor of the given rank."""
     if not hasattr(x, "shape"):
         raise refused(TypeError(f"{name} must be a tensor, not {type(x).__name__}"))
     if ranks and len(x.shape) not in ranks:
@@ -110,7 +110,7 @@ def rowwise(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def several(x: Any, name: str) -> list[Tensor]:
-    """Refuse one tensor where a list of them is meant, which would be taken apart."""
+    """Raise for a single tensor in place of a list, which would be iterated over."""
     if not isinstance(x, list | tuple):
         raise refused(TypeError(f"{name} must be a list or tuple of tensors, not {type(x).__name__}"))
     if not x:

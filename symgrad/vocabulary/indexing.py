@@ -1,4 +1,4 @@
-"""Reading and writing by index: the index becomes the text of a subscript, arrays and tensors in it inputs.
+"""Reading and writing by index: the index becomes the text of a subscript; arrays and tensors in it become inputs.
 
 For each form of index a small NumPy function is written, once, so that the engine sees the subscript itself.
 """
@@ -74,7 +74,7 @@ def is_choice(x: Any, arrays: list[Any]) -> bool:
 
 
 def row(x: Any) -> Any:
-    """What has no axes as a row."""
+    """Return a 0-d tensor as a vector."""
     return x.reshape(1) if isinstance(x, np.ndarray) else apply(reshape, x, shape=(1,))
 
 
@@ -92,7 +92,7 @@ def taken_places(text: str, x: np.ndarray[Any, Any], arrays: list[Any]) -> np.nd
 
 
 def fitted_value(x: Any, index: Any, value: Any) -> Any:
-    """A value to be stored without axes of extent 1 in front of those that the place has."""
+    """Return a value to be stored, without leading axes of extent 1 beyond the rank of the target."""
     shape: tuple[int, ...] = tuple(getattr(value, "shape", ()))
     if not shape or shape[0] != 1:
         return value
@@ -105,7 +105,7 @@ def fitted_value(x: Any, index: Any, value: Any) -> Any:
 
 
 def stored(x: Any, index: Any, value: Any) -> Any:
-    """What ``x`` becomes by ``x[index] = value``."""
+    """Return ``x`` after ``x[index] = value``."""
     text, arrays = spelled(index)
     if text == "i0" and is_choice(x, arrays):
         return apply(reshape, apply(writer(text, 1), row(x), value, row(arrays[0])), shape=())

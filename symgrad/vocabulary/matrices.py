@@ -1,4 +1,4 @@
-"""Products and factors of matrices, under the documented names and arguments."""
+"""Matrix products and factorisations, under the documented names and arguments."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def pinv(x: Tensor, rcond: float = 1e-15, hermitian: bool = False, name: str | N
 
 
 def qr(x: Tensor, mode: str = "reduced", name: str | None = None) -> list[Tensor]:
-    """Columns that are orthonormal, and a triangle, of which the product is ``x``."""
+    """The QR factorisation ``x = q @ r``."""
     if mode != "reduced":
         raise refused(ValueError(f"qr with mode={mode!r} is not supported"))
     return apply(f.qr, x)  # type: ignore[no-any-return]
@@ -70,12 +70,12 @@ def is_upper(UPLO: str) -> bool:
 
 
 def eigh(x: Tensor, UPLO: str = "L", name: str | None = None) -> list[Tensor]:
-    """The eigenvalues of a symmetric matrix, of which one triangle is read, and its eigenvectors; the derivative is symmetric."""
+    """The eigenvalues and eigenvectors of a symmetric matrix, read from one triangle; the derivative is symmetric."""
     return apply(f.eigh, x, upper=is_upper(UPLO))  # type: ignore[no-any-return]
 
 
 def eigvalsh(x: Tensor, UPLO: str = "L", name: str | None = None) -> Tensor:
-    """The eigenvalues of a symmetric matrix, of which one triangle is read; their derivative is symmetric."""
+    """The eigenvalues of a symmetric matrix, read from one triangle; their derivative is symmetric."""
     return apply(f.eigvalsh, x, upper=is_upper(UPLO))
 
 

@@ -1,4 +1,4 @@
-"""Operators and methods that tensors and variables share: each is a function of the vocabulary."""
+"""Operators and methods that tensors and variables share; each calls a function of the vocabulary."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = (
     "broadcast_to", "expand_as", "tile", "flip", "roll", "gather", "index_select", "tril", "triu",
     "take_along_axis", "full_like",
 )  # fmt: skip
-#: the same of further modules, all that they offer but what takes no tensor first
+#: the public functions of further modules whose first parameter is a tensor
 FURTHER = {
     name: getattr(module, name) for module in (elements, statistics, selection, matrices) for name in module.__all__
     if name not in ("add_n", "broadcast_shape", "broadcast_tensors", "meshgrid", "multi_dot", "scatter_nd")
@@ -31,7 +31,7 @@ FURTHER = {
 
 
 def binary(name: str, swapped: bool = False) -> Callable[[Any, Any], Any]:
-    """An operator; what is no number, array or tensor is left to the other side."""
+    """Return an operator; operands other than numbers, arrays and tensors yield NotImplemented."""
     function = getattr(tensors, name)
 
     def call(self: Any, other: Any) -> Any:
@@ -49,7 +49,7 @@ def binary(name: str, swapped: bool = False) -> Callable[[Any, Any], Any]:
 
 
 class Methods:
-    """Operators and methods of tensors: ``class Tensor(Methods["Tensor"])`` says what they give."""
+    """Operators and methods of tensors; ``class Tensor(Methods["Tensor"])`` fixes their result class."""
 
     __slots__ = ()
     __hash__: Any = None
@@ -118,10 +118,10 @@ class Methods:
         return network.sigmoid(self)  # type: ignore[attr-defined]
 
 
-#: what the operators of NumPy's arrays and scalars call, where it is called otherwise
+#: the ufuncs of NumPy's operators whose name differs
 OTHERWISE = {"power": "powers", "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
              "greater": "greater_than", "less": "less_than"}  # fmt: skip
-#: what the operators of NumPy's arrays and scalars call
+#: the ufuncs that NumPy's operators call
 OPERATORS = {
     getattr(np, name): getattr(tensors, OTHERWISE.get(name, name))
     for name in (

@@ -1,4 +1,4 @@
-"""What networks are made of, under the documented names and arguments (``nn.functional``)."""
+"""Activations, losses and layers, under the documented names and arguments (``nn.functional``)."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
 
 def avg_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, exclusive: bool = True,
                divisor_override: Any = None, data_format: str = "NCHW", name: str | None = None) -> Tensor:  # fmt: skip
-    """The mean of each window; ``exclusive``: without what was padded."""
+    """The mean of each window; ``exclusive``: without padding."""
     channels_second(data_format, "NCHW")
     if ceil_mode or divisor_override is not None:
         raise refused(ValueError("ceil_mode and divisor_override are not supported"))

@@ -17,7 +17,7 @@ globals().update(table(f, NAMES))
 
 
 def last_axes(x: Tensor, weight: Tensor, bias: Tensor, normalized_shape: Any) -> int:
-    """How many axes are centred and scaled together: those that ``normalized_shape`` says."""
+    """Return the number of axes that are normalised together, given by ``normalized_shape``."""
     ranked(x, "x")
     shape = extents(normalized_shape)
     ends_with(x, shape, "normalized_shape")

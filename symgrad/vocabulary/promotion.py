@@ -1,4 +1,4 @@
-"""table: which dtype an operation on tensors and Python numbers is computed in.
+"""table: the dtype in which an operation on tensors and Python numbers is computed.
 
 A tensor of integers or bools beside floats is a tensor of those floats. Of two kinds alike, say two floats, the wider one counts, but
 where one tensor has no axes and the other has, that of the other. A Python number has no width of its own.
@@ -18,7 +18,7 @@ from symgrad.vocabulary.dispatch import DEFAULT, apply, unary
 
 Tensor = Any
 
-#: NumPy's float64 is a Python float: what ``np.sqrt(2)`` gives does not make a tensor wider
+#: NumPy's float64 is a Python float: the result of ``np.sqrt(2)`` does not widen a tensor
 NUMBERS = {bool: "B", int: "I", float: "F", np.float64: "F", complex: "C"}
 WHOLE = frozenset("biu")
 WHOLE_NUMBERS = frozenset("BI")
@@ -43,12 +43,12 @@ def cast(x: Tensor, dtype: Any) -> Tensor:
 
 
 def as_float(x: Tensor, dtype: Any = None) -> Tensor:
-    """A tensor of integers as one of floats, by default of those that Python floats become; others as they are."""
+    """Convert an integer tensor to floats, by default of the default dtype; others are unchanged."""
     return cast(x, dtype or DEFAULT[0]) if kind(x) in WHOLE else x
 
 
 def common_dtype(x: Tensor, y: Tensor) -> Any:
-    """The dtype of what is computed of two tensors."""
+    """Return the result dtype of an operation on two tensors."""
     first, second = x.dtype, y.dtype
     if (not len(x.shape)) != (not len(y.shape)) and ALIKE.get(first.kind, "") == ALIKE.get(second.kind):
         return first if len(x.shape) else second
@@ -60,7 +60,7 @@ def common_dtype(x: Tensor, y: Tensor) -> Any:
 
 
 def unified(x: Any, y: Any, floats: bool = False) -> tuple[Any, Any]:
-    """Two operands in dtypes of which NumPy makes the right one; ``floats``: integers are floats in any case."""
+    """Convert two operands so that NumPy computes in the right dtype; ``floats``: integers always become floats."""
     dtype: Any = getattr(x, "dtype", None)
     if dtype is getattr(y, "dtype", None) and dtype is not None and dtype.kind == "f":  # as nearly always
         return x, y
@@ -104,7 +104,7 @@ def floating(function: Any) -> Any:
 
 
 def arithmetic(function: Any, floats: bool = False, check: Callable[[str, Any], None] | None = None) -> Any:
-    """The function of two tensors, or of a tensor and a number, as users call it; ``check`` is asked about each operand first."""
+    """Return the public function of two tensors, or of a tensor and a number; ``check`` validates each operand."""
 
     def promoted(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
         try:
@@ -124,21 +124,21 @@ def arithmetic(function: Any, floats: bool = False, check: Callable[[str, Any], 
 
 
 def bits(name: str, x: Any) -> None:
-    """Refuse what has no bits."""
+    """Raise unless the operand is an integer or bool."""
     if kind(x) not in ("b", "i", "u", "B", "I"):
         what = f"a tensor of {x.dtype}" if hasattr(x, "dtype") else type(x).__name__
         raise refused(TypeError(f"{name} must hold integers or bools, and it is {what}; cast it first, or call logical_and and its like"))
 
 
 def shiftable(name: str, x: Any) -> None:
-    """Refuse what cannot be shifted."""
+    """Raise unless the operand can be shifted."""
     if kind(x) not in ("i", "u", "I"):
         what = f"a tensor of {x.dtype}" if hasattr(x, "dtype") else type(x).__name__
         raise refused(TypeError(f"{name} must hold integers, and it is {what}; cast it first"))
 
 
 def kept_whole(x: Tensor, name: str, value: Any) -> Any:
-    """A number beside a tensor of integers, which stays one: refused if it is no integer."""
+    """Return a number combined with an integer tensor; raise unless it is an integer."""
     if value is None or kind(x) not in WHOLE:
         return value
     if isinstance(value, int | np.integer):

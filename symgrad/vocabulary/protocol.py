@@ -1,4 +1,4 @@
-"""NumPy's functions called on tensors: each call is written as a small function, and that is recorded.
+"""NumPy functions called on tensors: each call is written as a small function, which is recorded.
 
 The text holds the names of NumPy's function, of placeholders for tensors and arrays, and literals of plain data.
 """
@@ -49,7 +49,7 @@ def written(path: str, arguments: str, count: int) -> Callable[..., Any]:
 
 
 def called(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any], numbers: bool) -> Any:
-    """What the call gives, recorded; NotImplemented for what is not NumPy's."""
+    """Record the call and return its result; NotImplemented for functions outside NumPy."""
     path = path_of(function)
     if path is None or kwargs.get("out") is not None or not all(map(is_name, kwargs)):
         return NotImplemented

@@ -1,4 +1,4 @@
-"""Images of other sizes, under the documented names and arguments (``nn.functional``)."""
+"""Resampling of images, under the documented names and arguments (``nn.functional``)."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def unfold(x: Tensor, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, di
 
 def fold(x: Tensor, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1,
          name: str | None = None) -> Tensor:  # fmt: skip
-    """Images that are the sums of windows given as columns."""
+    """Images as sums of windows given as columns."""
     ranked(x, "x", 3)
     whole, size = pair(output_sizes, "output_sizes"), pair(kernel_sizes, "kernel_sizes")
     steps, spread = pair(strides, "strides"), pair(dilations, "dilations")
@@ -134,7 +134,7 @@ def shares_of(length: int, parts: int) -> tuple[tuple[int, int], ...]:
 
 
 def adaptive(x: Tensor, output_size: Any, largest: bool) -> Tensor:
-    """A pool of images that gives so many rows and columns; None keeps an extent."""
+    """Adaptive pooling of images to the given rows and columns; None keeps an extent."""
     ranked(x, "x", 4)
     own = known_extents(x, "an adaptive pool")
     sizes = [output_size] * 2 if output_size is None or is_number(output_size) else output_size
@@ -145,7 +145,7 @@ def adaptive(x: Tensor, output_size: Any, largest: bool) -> Tensor:
 
 
 def adaptive_signal(x: Tensor, output_size: Any, **settings: Any) -> Tensor:
-    """A pool of signals that gives so many elements."""
+    """Adaptive pooling of signals to the given number of elements."""
     ranked(x, "x", 3)
     (own,) = known_extents(x, "an adaptive pool")
     return apply(f.adaptive_pool1d, x, columns=shares_of(own, single(output_size, "output_size")), **settings)
@@ -215,7 +215,7 @@ def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str
                 align_mode: int = 0, data_format: str | None = None, name: str | None = None) -> Tensor:  # fmt: skip
     """Images or signals of another size.
 
-    ``align_corners``: the outermost pixels stand where they stood. ``align_mode`` 1: pixels stand at their first corners.
+    ``align_corners``: the outermost pixels keep their positions. ``align_mode`` 1: a pixel's position is its first corner.
     """
     if data_format is not None:
         channels_second(data_format)
@@ -272,7 +272,7 @@ RANKS = {"nearest": (3, 4, 5), "area": (3, 4), "linear": (3,), "bilinear": (4,),
 
 
 def points(at: Any, ratio: float, centred: bool) -> Any:
-    """Where pixels stand on the axis there is."""
+    """Return the positions of pixels on the input axis."""
     return (at + 0.5) * ratio - 0.5 if centred else at * ratio
 
 

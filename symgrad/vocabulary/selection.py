@@ -1,4 +1,4 @@
-"""Elements in order, and elements by their places, under the documented names and arguments."""
+"""Sorting, and selection of elements by index, under the documented names and arguments."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def sort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = Fal
 
 @rowwise
 def argsort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = False, name: str | None = None) -> Tensor:
-    """The places of the elements in order."""
+    """The indices that sort the elements."""
     unstable(stable)
     ranked(x, "x")
     return apply(f.argsort, x.detach(), axis=whole(axis), descending=bool(descending))
@@ -56,7 +56,7 @@ def argsort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = 
 
 @rowwise
 def topk(x: Tensor, k: int, axis: int | None = None, largest: bool = True, sorted: bool = True, name: str | None = None) -> list[Tensor]:
-    """The ``k`` largest or smallest elements, in order, and their places."""
+    """The ``k`` largest or smallest elements, sorted, and their indices."""
     axis = -1 if axis is None else whole(axis)
     length = extent(x, "x", axis)
     if not 1 <= whole(k, "k") <= length:
@@ -66,7 +66,7 @@ def topk(x: Tensor, k: int, axis: int | None = None, largest: bool = True, sorte
 
 @rowwise
 def kthvalue(x: Tensor, k: int, axis: int | None = None, keepdim: bool = False, name: str | None = None) -> list[Tensor]:
-    """The element that comes as number ``k`` in order, counted from 1, and its place."""
+    """The ``k``-th smallest element, counted from 1, and its index."""
     axis = -1 if axis is None else whole(axis)
     length = extent(x, "x", axis)
     if not 1 <= whole(k, "k") <= length:
@@ -76,7 +76,7 @@ def kthvalue(x: Tensor, k: int, axis: int | None = None, keepdim: bool = False, 
 
 def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, axis: int, reduce: str = "assign", include_self: bool = True,
                    broadcast: bool = True) -> Tensor:  # fmt: skip
-    """``arr`` with values at places along an axis: put there, or added to what is there."""
+    """``arr`` with values assigned or added at indices along an axis."""
     if reduce not in ("assign", "add") or not include_self:
         raise ValueError(
             f"put_along_axis with reduce={reduce!r}, include_self={include_self} is not supported; reduce is 'assign' or 'add'"
@@ -105,7 +105,7 @@ def gather_nd(x: Tensor, index: Tensor, name: str | None = None) -> Tensor:
 
 
 def scatter(x: Tensor, index: Tensor, updates: Tensor, overwrite: bool = True, name: str | None = None) -> Tensor:
-    """``x`` with rows put at their numbers, or there summed in place of what was there."""
+    """``x`` with rows assigned at indices, or replaced by sums of rows."""
     whole_numbers(index, "index")
     if len(index.shape) == 2:
         index = tensors.reshape(index, [-1])
@@ -134,7 +134,7 @@ def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None
 
 
 def index_put(x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = False, name: str | None = None) -> Tensor:
-    """``x`` with values at places, or added there."""
+    """``x`` with values assigned or added at indices."""
     return apply(f.index_put, x, value, *several(indices, "indices"), accumulate=bool(accumulate))
 
 
@@ -161,12 +161,12 @@ def searchsorted(sorted_sequence: Tensor, values: Tensor, out_int32: bool = Fals
 
 
 def bucketize(x: Tensor, sorted_sequence: Tensor, out_int32: bool = False, right: bool = False, name: str | None = None) -> Tensor:
-    """Between which elements of a row in order each element stands."""
+    """The indices of the intervals of a sorted vector that contain each element."""
     return searchsorted(sorted_sequence, x, out_int32, right)
 
 
 def meshgrid(*args: Any, name: str | None = None) -> list[Tensor]:
-    """The coordinates of the points of a grid, given those along each axis."""
+    """The coordinates of the points of a grid, from the coordinates along each axis."""
     vectors = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else list(args)
     shape = [int(x.shape[0]) if len(x.shape) else 1 for x in vectors]
     grids = []
@@ -176,7 +176,7 @@ def meshgrid(*args: Any, name: str | None = None) -> list[Tensor]:
 
 
 def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) -> Tensor:
-    """With axes at other places."""
+    """Move axes to other positions."""
     for axis in (*extents(source), *extents(destination)):
         extent(x, "x", axis)
     if len(extents(source)) != len(extents(destination)):
@@ -190,7 +190,7 @@ def moveaxis(x: Tensor, source: Any, destination: Any, name: str | None = None) 
 
 
 def swapaxes(x: Tensor, axis0: int, axis1: int, name: str | None = None) -> Tensor:
-    """With two axes in each other's place."""
+    """Exchange two axes."""
     for axis in (axis0, axis1):
         extent(x, "x", axis)
     order = list(range(len(x.shape)))
@@ -199,7 +199,7 @@ def swapaxes(x: Tensor, axis0: int, axis1: int, name: str | None = None) -> Tens
 
 
 def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None = None) -> Tensor:
-    """Turned by right angles, from the first of two axes to the second."""
+    """Rotate by multiples of 90 degrees, from the first of two axes to the second."""
     first, second, *more = (*extents(axes), None, None)
     if second is None or len(more) > 2 or first == second:
         raise refused(ValueError(f"axes must be two axes, not {axes!r}"))

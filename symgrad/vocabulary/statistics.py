@@ -22,7 +22,7 @@ Tensor = Any
 
 
 def reduction(function: Any, floats: bool = False, empty: float | None = None) -> Any:
-    """A reduction over all or some axes as users call it; ``floats``: of integers as floats; ``empty``: what is given for no elements."""
+    """Return a public reduction over all or some axes; ``floats``: integers become floats; ``empty``: the result for no elements."""
     call = exposed(function)
 
     @functools.wraps(call)
@@ -40,7 +40,7 @@ def reduction(function: Any, floats: bool = False, empty: float | None = None) -
 
 
 def nothing(x: Tensor, axis: Any, keepdim: bool, value: float) -> Tensor:
-    """What a reduction of no elements gives."""
+    """Return the result of a reduction of no elements."""
     return apply(reductions.scale, apply(reductions.sum, x, axis=axis, keepdim=keepdim), bias=value)
 
 
@@ -65,26 +65,26 @@ def cumprod(x: Tensor, dim: int | None = None, dtype: Any = None, name: str | No
 
 
 def flat(x: Tensor, axis: int | None) -> tuple[Tensor, int]:
-    """The tensor, as one row where no axis is said, and the axis."""
+    """Return the tensor, flattened if no axis is given, and the axis."""
     return (tensors.reshape(x, [-1]), 0) if axis is None else (x, whole(axis))
 
 
 def numbered(results: list[Tensor], dtype: Any) -> list[Tensor]:
-    """Values and places, the places in a dtype of integers."""
+    """Return values and indices, the indices in an integer dtype."""
     values, places = results
     return [values, places if dtype == "int64" else tensors.cast(places, dtype)]
 
 
 @rowwise
 def cummax(x: Tensor, axis: int | None = None, dtype: Any = "int64", name: str | None = None) -> list[Tensor]:
-    """The largest of the first elements, and its place."""
+    """The running maximum, and its index."""
     x, axis = flat(x, axis)
     return numbered(apply(f.cummax, x, axis=axis), dtype)
 
 
 @rowwise
 def cummin(x: Tensor, axis: int | None = None, dtype: Any = "int64", name: str | None = None) -> list[Tensor]:
-    """The smallest of the first elements, and its place."""
+    """The running minimum, and its index."""
     x, axis = flat(x, axis)
     return numbered(apply(f.cummin, x, axis=axis), dtype)
 
@@ -97,12 +97,12 @@ def logcumsumexp(x: Tensor, axis: int | None = None, dtype: Any = None, name: st
 
 
 def nansum(x: Tensor, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """The sum of what is a number."""
+    """The sum of the elements that are not NaN."""
     return apply(f.nansum, x if dtype is None else tensors.cast(x, dtype), axis=axes_of(x, axis), keepdim=bool(keepdim))
 
 
 def nanmean(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = None) -> Tensor:
-    """The mean of what is a number."""
+    """The mean of the elements that are not NaN."""
     x = as_float(x)
     return apply(f.nanmean, x, axis=axes_of(x, axis), keepdim=bool(keepdim))
 
@@ -117,7 +117,7 @@ def amin(x: Tensor, axis: Any = None, keepdim: bool = False, name: str | None = 
     return apply(reductions.min, x, axis=axes_of(x, axis), keepdim=bool(keepdim))
 
 
-#: by the size of ``p`` what the norm of a matrix is the largest, or smallest, of
+#: by the value of ``p``, the quantities whose maximum or minimum is the matrix norm
 NORMS = {1.0: "columns", 2.0: "singular", math.inf: "rows"}
 
 

@@ -107,7 +107,7 @@ def where(condition: Tensor, x: Tensor, y: Tensor, name: str | None = None) -> T
 # ------------------------------------------------------------------ reductions
 
 
-#: reductions whose results are floats, and what they give for no elements
+#: reductions with float results, and their results for no elements
 EMPTY = {"mean": math.nan, "logsumexp": -math.inf}
 
 
@@ -167,12 +167,12 @@ bmm = mm
 
 
 def t(input: Tensor, name: str | None = None) -> Tensor:
-    """A matrix with rows and columns swapped; a vector as it is."""
+    """The transpose of a matrix; a vector is returned unchanged."""
     return apply(f.transpose, input, perm=tuple(range(len(input.shape)))[::-1])
 
 
 def einsum(equation: str, *operands: Tensor) -> Tensor:
-    """The sum of products that the equation says."""
+    """The sum of products given by the equation."""
     return apply(f.einsum, *operands, equation=str(equation))
 
 
@@ -211,7 +211,7 @@ def stack(x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tensor
 
 
 def split(x: Tensor, num_or_sections: Any, axis: int = 0, name: str | None = None) -> list[Tensor]:
-    """Equal parts, or parts of given lengths, one of which may be -1."""
+    """Split into equal parts, or into parts of given lengths, one of which may be -1."""
     axis, length = whole(axis), extent(x, "x", axis)
     if length < 0:
         raise refused(ValueError(f"axis {axis} cannot be split: its extent is not known"))
@@ -257,7 +257,7 @@ def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
 
 
 def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
-    """With new axes of extent 1, put in one after the other, each at its place among those that are there by then."""
+    """Insert axes of extent 1 one after the other, each at its position among the axes inserted before."""
     ranked(x, "x")
     order = list(range(len(x.shape)))
     for one in extents(axis):
@@ -268,7 +268,7 @@ def unsqueeze(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
 
 
 def expand(x: Tensor, shape: Any, name: str | None = None) -> Tensor:
-    """Repeated along axes of extent 1 and along new axes in front; -1 keeps an extent."""
+    """Broadcast along axes of extent 1 and new leading axes; -1 keeps an extent."""
     return apply(f.expand, x, shape=extents(shape))
 
 
@@ -318,7 +318,7 @@ def slice(input: Tensor, axes: Sequence[int], starts: Sequence[int], ends: Seque
 
 
 def sliced(x: Tensor, name: str, axes: Sequence[int], **bounds: Any) -> Tensor:
-    """Parts along axes; the bounds of each axis stand at its position in the lists ``bounds``."""
+    """Slices along axes; the lists ``bounds`` hold the bounds of each axis at its position."""
     ranked(x, name)
     columns = {word: extents(entries, word) for word, entries in bounds.items()}
     for word, entries in columns.items():

@@ -32,7 +32,7 @@ int32, int64, bool = np.dtype("int32"), np.dtype("int64"), np.dtype("bool")
 
 
 def get_default_dtype() -> str:
-    """What Python floats become when they are made tensors."""
+    """Return the dtype of tensors created from Python floats."""
     return default_dtype().name
 
 
@@ -44,7 +44,7 @@ def set_device(device: str) -> CPUPlace:
 
 
 def save(obj: Any, path: str | Path) -> None:
-    """Write tensors and what is around them to a file, over any that is there."""
+    """Save tensors and the containers around them to a file, replacing an existing one."""
     save_state(obj, path, overwrite=True)
 
 

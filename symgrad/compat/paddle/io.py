@@ -14,7 +14,7 @@ from symgrad.runtime.random import generator
 
 
 class Dataset:
-    """Base of what gives a sample for each number: ``__getitem__`` and ``__len__``."""
+    """Base of data sets, which map an index to a sample: ``__getitem__`` and ``__len__``."""
 
     def __getitem__(self, place: int) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no __getitem__")
@@ -49,7 +49,7 @@ def joined(samples: Sequence[Any]) -> Any:
 
 
 class DataLoader:
-    """Goes over a data set in batches; ``shuffle``: in an order that is drawn anew each time, and is that of the seed.
+    """Iterate over a data set in batches; ``shuffle``: in a new random order each time, determined by the seed.
 
     >>> [batch[0].tolist() for batch in DataLoader(TensorDataset([np.arange(5)]), batch_size=2)]
     [[0, 1], [2, 3], [4]]

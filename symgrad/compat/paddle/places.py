@@ -1,8 +1,8 @@
-"""Where programs run: there is one place."""
+"""Devices: there is one, the processor."""
 
 
 class CPUPlace:
-    """The place where everything runs."""
+    """The processor, on which everything runs."""
 
     def __repr__(self) -> str:
         return "Place(cpu)"

@@ -1,4 +1,4 @@
-"""NumPy functions said in other NumPy functions: they are inlined like the user's own.
+"""Compositions: NumPy functions written with other NumPy functions. The frontend inlines them like functions of the user.
 
 Simple Python only: ``if`` on what is known while compiling (ranks, an axis, None), calls, arithmetic.
 Each takes the parameters it supports; all others are refused by their absence.
@@ -192,7 +192,7 @@ for _where, _table in ((np, VERSIONED), (np.linalg, VERSIONED_LINALG)):
     COMPOSED.update({getattr(_where, name): function for name, function in _table.items() if name in vars(_where)})
 
 
-#: rows by name, and what says their calls with arguments that no row takes
+#: compositions for calls of rows with arguments that the row does not accept, by the row's name
 WIDER: dict[str, Callable[..., Any]] = {
     "take_items": take_within, "choose": choose_within, "convolution": convolve_within,
     "indices": sparse_indices, "var": var_about, "std": std_about, "nansum": nansum_within, "nanmean": nanmean_within,
@@ -212,7 +212,7 @@ SCIPY: dict[str, dict[str, Callable[..., Any]]] = {
 }  # fmt: skip
 
 
-#: the attributes that the composition for a class takes, by which an object of the class from outside is made again where it is called
+#: the attributes from which an outside object of a composed class is rebuilt where it is called
 POLYNOMIALS = (
     np.polynomial.Polynomial, np.polynomial.Chebyshev, np.polynomial.Legendre, np.polynomial.Laguerre, np.polynomial.Hermite,
     np.polynomial.HermiteE,
@@ -224,11 +224,11 @@ REBUILT_OF_SCIPY: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 def rebuilt_from(cls: type) -> tuple[str, ...] | None:
-    """The attributes from which an object of a class is made again; None for classes of which that is not known."""
+    """Return the attributes from which an object of a class is rebuilt, or None."""
     return REBUILT.get(cls) or in_scipy(cls, REBUILT_OF_SCIPY)
 
 
-#: compositions that say of complex numbers too what NumPy does to them
+#: compositions that are valid for complex numbers
 ALIKE: frozenset[Callable[..., Any]] = frozenset({
     vstack, hstack, dstack, column_stack, inner, kron, cross, diff, trapezoid, multi_dot, matrix_power, meshgrid, atleast_1d,
     atleast_2d, atleast_3d, rot90, broadcast_arrays, append, insert, block, hsplit, vsplit, dsplit, rollaxis, resize, diagflat, polyval,
@@ -260,7 +260,7 @@ def composed(function: Any, of_complex: bool = False, is_read: bool = False) -> 
 
 @cache
 def positional(function: Any) -> tuple[str, ...] | None:
-    """The parameters of a function of a library that an argument by position goes to; None where these cannot be told."""
+    """Return the positional parameters of a library function, or None if they are unknown."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (ValueError, TypeError):
@@ -289,7 +289,7 @@ def words_of(function: Any) -> frozenset[str]:
 
 @cache
 def defaults(function: Any) -> dict[str, Any]:
-    """What the parameters of a function of a library are where they are not given."""
+    """Return the defaults of the parameters of a library function."""
     try:
         parameters = inspect.signature(function).parameters
     except (ValueError, TypeError):
@@ -298,12 +298,12 @@ def defaults(function: Any) -> dict[str, Any]:
 
 
 def composed_of_scipy(function: Any) -> Callable[..., Any] | None:
-    """The composition that says a function of SciPy's."""
+    """Return the composition of a SciPy function."""
     return in_scipy(function, SCIPY)
 
 
 def in_scipy(function: Any, tables: Mapping[str, Mapping[str, Entry]]) -> Entry | None:
-    """What there is for a function of SciPy's in tables by the modules that have it, and by its name in them."""
+    """Look up a SciPy function in tables keyed by module and name."""
     name = getattr(function, "__name__", "")
     for module, table in tables.items():
         if name in table and getattr(sys.modules.get(module), name, None) is function:

@@ -1,4 +1,4 @@
-"""Functions applied to elements, rows and places."""
+"""Functions that apply a function to elements, rows and indices."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Numbers, *args: Any, **kwargs:
 
 
 def apply_over_axes(func: Any, a: Numbers, axes: Any) -> Any:
-    """``np.apply_over_axes``: one axis after the other, each kept."""
+    """``np.apply_over_axes``: one axis after the other, each with extent 1 afterwards."""
     reduced = a
     for axis in [axes] if isinstance(axes, int) else axes:
         less = func(reduced, axis)
@@ -86,7 +86,7 @@ def at_each(function: Any, a: Any, indices: Any, *operands: Any) -> None:
 
 
 def operand_of(function: Any, array: Any, dtype: Any) -> Any:
-    """An array in the dtype that a ufunc of two such arrays gives."""
+    """Return an array in the result dtype of a ufunc of two such arrays."""
     wide = array if dtype is None else array.astype(dtype)
     same = np.ravel(wide)[:0]
     sample = function(same, same)
@@ -95,7 +95,7 @@ def operand_of(function: Any, array: Any, dtype: Any) -> Any:
 
 def reduced_by(function: Any, array: Numbers, axis: Any = 0, dtype: Any = None, keepdims: Any = False, initial: Any = None,
                where: Any = None, identity: Any = None, reorders: bool = False) -> Any:  # fmt: skip
-    """The ``reduce`` of a ufunc that no function of NumPy's says: element after element."""
+    """The ``reduce`` of a ufunc without an equivalent NumPy function, element by element."""
     need(reorders or isinstance(axis, int) or np.ndim(array) == 1, "this ufunc reduces one axis")
     start = identity if initial is None else initial
     rows = rows_first(operand_of(function, array, dtype), axis)
@@ -119,7 +119,7 @@ def reduced_by(function: Any, array: Numbers, axis: Any = 0, dtype: Any = None, 
 
 
 def accumulated_by(function: Any, array: Numbers, axis: Any = 0, dtype: Any = None) -> Any:
-    """The ``accumulate`` of a ufunc that no function of NumPy's says."""
+    """The ``accumulate`` of a ufunc without an equivalent NumPy function."""
     rows = np.array(np.moveaxis(operand_of(function, array, dtype), axis, 0))
     for k in range(1, rows.shape[0]):
         rows[k] = function(rows[k - 1], rows[k])
@@ -127,7 +127,7 @@ def accumulated_by(function: Any, array: Numbers, axis: Any = 0, dtype: Any = No
 
 
 def reduced_at(function: Any, array: Numbers, indices: Numbers, axis: Any = 0, dtype: Any = None) -> Any:
-    """The ``reduceat`` of a ufunc: from each place to the next, or the element alone where the next stands before it."""
+    """The ``reduceat`` of a ufunc: from each index to the next, or the single element if the next index is not larger."""
     rows = np.moveaxis(operand_of(function, array, dtype), axis, 0)
     count = rows.shape[0]
     if np.any(indices < 0) or np.any(indices >= count):

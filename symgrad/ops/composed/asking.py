@@ -1,4 +1,4 @@
-"""Questions to the class of an instance that answers them with exceptions: ``hasattr`` and ``getattr`` where there is a ``__getattr__``."""
+"""``hasattr`` and ``getattr`` of instances whose class has a ``__getattr__`` that raises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a loop over a batch asks of lists of arrays, and of extents that must agree."""
+"""Helpers of a loop over a batch: lists of arrays, and extents that must agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of ``bisect``, and orders by ``functools.cmp_to_key``, with the comparisons that CPython makes."""
+"""Functions of ``bisect``, and sorting by ``functools.cmp_to_key``, with exactly the comparisons of CPython."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def insort_left(a: Any, x: Any, lo: Any = 0, hi: Any = None, *, key: Any = None)
 
 
 def put_in(items: Any, item: Any, place: Any) -> None:
-    """``list.insert`` at a computed place, which keeps a list of known length one."""
+    """``list.insert`` at a computed index, for lists of known length."""
     items.append(item)
     k = len(items) - 1
     while k > place:
@@ -66,7 +66,7 @@ def put_in(items: Any, item: Any, place: Any) -> None:
 
 
 class Compared:
-    """What ``functools.cmp_to_key`` makes of an item."""
+    """The key that ``functools.cmp_to_key`` returns for an item."""
 
     __slots__ = ("mycmp", "obj")
 

@@ -1,4 +1,4 @@
-"""Private functions of ``scipy.special`` in C++ that the formulas of ``scipy.stats`` call, said in public ones.
+"""Private C++ functions of ``scipy.special`` that the formulas of ``scipy.stats`` call, expressed by public ones.
 
 Formulas: Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions (1994); Azzalini, A class of distributions which includes
 the normal ones (1985), for the skew normal one.

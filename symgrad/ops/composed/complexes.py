@@ -1,4 +1,4 @@
-"""What ``np`` and ``cmath`` do to complex numbers, said in other functions, where it is not what they do to real ones."""
+"""Functions of ``np`` and ``cmath`` whose definition for complex numbers differs from that for real numbers."""
 
 from __future__ import annotations
 
@@ -87,5 +87,5 @@ OF_COMPLEX = {
         (np.linalg, "svdvals", svdvals),
     ) if hasattr(where, name)},
 }  # fmt: skip
-#: of the module of complex numbers, which makes a complex number of what it is given
+#: functions of ``cmath``, which converts its argument to a complex number
 OF_CMATH = {cmath.phase: phase, cmath.polar: polar, cmath.rect: rect}

@@ -1,4 +1,4 @@
-"""Convolutions of ``scipy.signal``: of vectors by NumPy's, of arrays of any rank by products with the neighbours of each place."""
+"""Convolutions of ``scipy.signal``: of vectors by NumPy's function, of arrays of any rank by sums over shifted copies."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 from symgrad.ops.composed.images import gathered
 from symgrad.ops.composed.refusing import Numbers, need
 
-#: how ``scipy.ndimage`` calls what stands beyond an edge
+#: the names in ``scipy.ndimage`` of the extensions beyond an edge
 BOUNDARIES = {"fill": "constant", "wrap": "wrap", "symm": "reflect"}
 
 
 def whole(x: Any, kernel: Any, mode: Any, cval: Any) -> Any:
-    """All places of a convolution at which the two overlap."""
+    """Return the full convolution, at all offsets with an overlap."""
     rank, around = np.ndim(x), x
     for axis in range(rank - 1, -1, -1):
         count, size = np.shape(x)[axis], np.shape(kernel)[axis]
@@ -26,12 +26,12 @@ def whole(x: Any, kernel: Any, mode: Any, cval: Any) -> Any:
 
 
 def part(full: Any, first: Any, sizes: Any) -> Any:
-    """So many places along each axis from the first on."""
+    """Return the given number of elements along each axis, from the first on."""
     return full[tuple([slice(start, start + size) for start, size in zip(first, sizes)])]
 
 
 def cut(full: Any, one: Any, other: Any, mode: Any) -> Any:
-    """What a mode of a convolution leaves of all its places, for arrays of these shapes."""
+    """Return the part of a full convolution that a mode selects, for arrays of these shapes."""
     need(mode in ("full", "same", "valid"), "acceptable mode flags are 'valid', 'same', or 'full'")
     if mode == "full":
         return full
@@ -43,14 +43,14 @@ def cut(full: Any, one: Any, other: Any, mode: Any) -> Any:
 
 
 def convolve(in1: Numbers, in2: Numbers, mode: Any = "full", method: Any = "auto") -> Any:
-    """``scipy.signal.convolve``, which keeps the extents of the first where it keeps any."""
+    """``scipy.signal.convolve``; mode ``same`` keeps the extents of the first operand."""
     need(np.ndim(in1) == np.ndim(in2), "in1 and in2 should have the same dimensionality")
     full = np.convolve(in1, in2) if np.ndim(in1) == 1 else whole(in1, in2, "constant", 0.0)
     return cut(full, np.shape(in1), np.shape(in2), mode)
 
 
 def fftconvolve(in1: Numbers, in2: Numbers, mode: Any = "full", axes: Any = None) -> Any:
-    """``scipy.signal.fftconvolve``, summed as it is."""
+    """``scipy.signal.fftconvolve``, computed by direct sums."""
     need(axes is None, "axes of scipy.signal.fftconvolve is not supported")
     return convolve(in1, in2, mode)
 
@@ -61,14 +61,14 @@ def correlate(in1: Numbers, in2: Numbers, mode: Any = "full", method: Any = "aut
 
 
 def convolve2d(in1: Numbers, in2: Numbers, mode: Any = "full", boundary: Any = "fill", fillvalue: Any = 0) -> Any:
-    """``scipy.signal.convolve2d``, with what stands beyond the edges of the first."""
+    """``scipy.signal.convolve2d``, with the extensions beyond the edges of the first operand."""
     need(np.ndim(in1) == 2 and np.ndim(in2) == 2, "convolve2d inputs must both be 2-D arrays")
     need(boundary in ("fill", "wrap", "symm"), "acceptable boundary flags are 'fill', 'circular' (or 'wrap'), and 'symmetric' (or 'symm')")
     return cut(whole(in1, in2, BOUNDARIES[boundary], fillvalue), np.shape(in1), np.shape(in2), mode)
 
 
 def correlate2d(in1: Numbers, in2: Numbers, mode: Any = "full", boundary: Any = "fill", fillvalue: Any = 0) -> Any:
-    """``scipy.signal.correlate2d`` of real matrices, whose middle is one place further on for even extents."""
+    """``scipy.signal.correlate2d`` of real matrices; its centre is shifted by one for even extents."""
     full = convolve2d(in1, np.flip(in2), "full", boundary, fillvalue)
     if mode == "same":
         return part(full, [size // 2 for size in np.shape(in2)], np.shape(in1))

@@ -1,4 +1,4 @@
-"""The cosine and sine transforms of ``scipy.fft`` of real arrays, said in NumPy's transforms of twice the length."""
+"""The real cosine and sine transforms of ``scipy.fft``, expressed by NumPy's transforms of twice the length."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def turned(halves: Any) -> Any:
 
 
 def weighted(n: Any, place: int, weight: float) -> Any:
-    """Ones, but for one place."""
+    """Return ones with another value at one index."""
     weights = np.ones(n)
     weights[place] = weight
     return weights

@@ -1,4 +1,4 @@
-"""Functions of Python's ``statistics``, said in sums and in NumPy's functions; each result is of the class that Python gives it.
+"""Functions of Python's ``statistics``, expressed by sums and NumPy functions; each result has the class that Python returns.
 
 Formulas: the Python documentation of ``statistics``. Python sums fractions; these sum floats, in which the last digits may differ.
 """

@@ -1,4 +1,4 @@
-"""Distances between the rows of matrices, as ``scipy.spatial.distance`` defines each, of many pairs at once."""
+"""Distances between the rows of matrices, as ``scipy.spatial.distance`` defines them, for many pairs at once."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from symgrad.ops.composed.refusing import Numbers, must, need
 from symgrad.ops.composed.special import scipy_special
 
-#: names that a metric goes by, beside its own
+#: other names of a metric
 NAMES = {
     "euclid": "euclidean", "eu": "euclidean", "e": "euclidean", "sqe": "sqeuclidean", "sqeuclid": "sqeuclidean", "cblock": "cityblock",
     "cb": "cityblock", "c": "cityblock", "manhattan": "cityblock", "cheby": "chebyshev", "cheb": "chebyshev", "ch": "chebyshev",
     "mi": "minkowski", "m": "minkowski", "pnorm": "minkowski", "cos": "cosine", "co": "correlation", "js": "jensenshannon",
     "se": "seuclidean", "s": "seuclidean", "mahal": "mahalanobis", "mah": "mahalanobis",
 }  # fmt: skip
-#: the metrics that are said here, and those of them that take weights
+#: the implemented metrics, and those of them that take weights
 METRICS = (
     "euclidean", "sqeuclidean", "cityblock", "chebyshev", "minkowski", "cosine", "correlation", "canberra", "braycurtis", "jensenshannon",
     "seuclidean", "mahalanobis",
@@ -83,7 +83,7 @@ def apart(a: Any, b: Any, metric: Any, p: Any, w: Any, V: Any, VI: Any) -> Any:
 
 
 def checked(metric: Any, p: Any, w: Any, VI: Any) -> Any:
-    """The metric by its own name; what is not said of it is refused."""
+    """Return the metric under its own name; raise for unsupported arguments."""
     need(isinstance(metric, str), "this metric is not supported")
     metric = NAMES.get(metric.lower(), metric.lower())
     need(metric in METRICS, "this metric is not supported")

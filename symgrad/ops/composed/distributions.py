@@ -1,4 +1,4 @@
-"""Densities and distribution functions of ``scipy.stats``, said in special functions.
+"""Densities and distribution functions of ``scipy.stats``, expressed by special functions.
 
 Formulas: Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions (1994); for counts, Univariate Discrete Distributions (2005).
 """
@@ -126,17 +126,17 @@ def lognorm_cdf(x: Numbers, s: Numbers, loc: Numbers = 0, scale: Numbers = 1) ->
 
 
 def positive(z: Numbers) -> Any:
-    """Numbers, with 1 in the place of those that are not positive."""
+    """Replace numbers that are not positive by 1."""
     return np.where(z <= 0, 1.0, z)
 
 
 def proportion(q: Numbers) -> Any:
-    """Numbers from 0 to 1, with nan in the place of all others."""
+    """Replace numbers outside of [0, 1] by NaN."""
     return np.where((q >= 0) & (q <= 1), q, math.nan)[()]
 
 
 def no_less(z: Numbers) -> Any:
-    """Numbers, with 1 in the place of negative ones."""
+    """Replace negative numbers by 1."""
     return np.where(z < 0, 1.0, z)
 
 
@@ -389,7 +389,7 @@ def dirichlet_logpdf(x: Numbers, alpha: Numbers) -> Any:
     return gammaln(np.sum(alpha)) - np.sum(gammaln(alpha)) + np.sum(xlogy(alpha - 1, x))
 
 
-#: what is known of each distribution: its density or mass as a logarithm, and what else is said
+#: for each distribution its logarithmic density or mass, and its other functions
 DISTRIBUTIONS: dict[str, dict[str, Any]] = {
     "norm": {"logpdf": norm_logpdf, "pdf": norm_pdf, "cdf": norm_cdf, "logcdf": norm_logcdf, "sf": norm_sf, "logsf": norm_logsf,
              "ppf": norm_ppf, "isf": norm_isf},
@@ -418,7 +418,7 @@ DISTRIBUTIONS: dict[str, dict[str, Any]] = {
     "multivariate_normal": {"logpdf": multivariate_normal_logpdf},
     "dirichlet": {"logpdf": dirichlet_logpdf},
 }  # fmt: skip
-#: parameters that must be positive, for which SciPy gives nan where they are not; ``scale`` is one where its logarithm is not taken
+#: parameters that must be positive, else SciPy returns NaN; ``scale`` is one unless its logarithm is taken
 POSITIVE = frozenset({"a", "b", "c", "s", "df"})
 #: functions whose parameters of these names may be any numbers
 FREE = frozenset(TRUNCATED.values())
@@ -450,7 +450,7 @@ def raised(logarithm: Any) -> Any:
 
 
 def name_of(owner: Any) -> str | None:
-    """The name of a distribution of SciPy's of which something is known: one of the table, or one of numbers, whose formulas are read."""
+    """Return the name of a supported distribution of SciPy: one of the table, or a univariate one whose formulas are read."""
     name = distribution_name(owner)
     return name if name in DISTRIBUTIONS or name is not None and is_method(owner, "_parse_args") else None
 
@@ -476,7 +476,7 @@ def method_of(law: Any, name: str) -> Any:
 
 
 def has_formula(law: Any, name: str) -> bool:
-    """Is a function of a distribution what SciPy makes of a formula for all of them?  Some have a function of their own."""
+    """Whether SciPy computes a function of a distribution by its generic formula, instead of by an override."""
     stats = sys.modules["scipy.stats"]
     general = stats.rv_discrete if is_method(law, "pmf") else stats.rv_continuous
     is_general = getattr(type(law), name, None) is getattr(general, name)

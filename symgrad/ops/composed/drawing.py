@@ -1,4 +1,4 @@
-"""Functions of ``random`` of numbers that carry a derivative: they draw what Python draws, and leave its generator as Python does.
+"""Functions of ``random`` whose parameters carry a derivative: the same draws, and the same state of the generator, as in Python.
 
 Source: the formulas are those of Python's documentation; each variate is a function of one draw from ``random.random``, or a standard
 normal one that is scaled.
@@ -67,7 +67,7 @@ def triangular(low: Any = 0.0, high: Any = 1.0, mode: Any = None) -> Any:
 
 
 def sample(population: Any, k: Any, *, counts: Any = None) -> Any:
-    """``random.sample``: from a pool that shrinks, or, of many, by drawing anew what has been drawn."""
+    """``random.sample``: from a shrinking pool, or, for large populations, by redrawing duplicates."""
     need(counts is None, "counts of random.sample are not supported with numbers that carry a derivative")
     n = len(population)
     if k < 0 or k > n:
@@ -127,7 +127,7 @@ def shuffle(x: Any) -> None:
         x[place], x[other] = x[other], x[place]
 
 
-#: functions of ``random`` by what says them where an argument is no constant
+#: functions of ``random``, with their compositions for arguments that are not constant
 DRAWING: dict[Callable[..., Any], Callable[..., Any]] = {
     random.uniform: uniform, random.gauss: gauss, random.normalvariate: normalvariate, random.lognormvariate: lognormvariate,
     random.expovariate: expovariate, random.weibullvariate: weibullvariate, random.paretovariate: paretovariate, random.choice: choice,

@@ -1,4 +1,4 @@
-"""The equations that solvers of SciPy solve, said in NumPy: what their users' functions give, as one number or vector that is zero."""
+"""The equations that SciPy's solvers solve: residuals of the user's functions, as one number or vector that is zero at the solution."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ import numpy as np
 
 
 def first_of(function: Any, x: Any, *args: Any) -> Any:
-    """The first of what a function gives that gives its derivative too."""
+    """Return the value of a function that also returns its derivative."""
     return function(x, *args)[0]
 
 
 def vector_of(function: Any, *args: Any) -> Any:
-    """What a function gives, as a vector."""
+    """Return the result of a function as a vector."""
     return np.ravel(np.asarray(function(*args)))
 
 
 def first_vector_of(function: Any, *args: Any) -> Any:
-    """The first of what a function gives, as a vector."""
+    """Return the first result of a function as a vector."""
     return vector_of(first_of, function, *args)
 
 
 def moved_by(function: Any, x: Any, *args: Any) -> Any:
-    """How far a function moves what it is given: not at all if that is a fixed point."""
+    """Return ``g(x) - x``, which is zero at a fixed point."""
     return function(x, *args) - x
 
 
 def within(gradient: Any, lower: Any, upper: Any, x: Any, *args: Any) -> Any:
-    """What is zero at a minimum between bounds: the gradient, or the distance to a bound that is reached."""
+    """Return a residual that is zero at a constrained minimum: the gradient, or the distance to an active bound."""
     return np.where(x <= lower, x - lower, np.where(x >= upper, x - upper, gradient(x, *args)))
 
 
@@ -43,12 +43,12 @@ def part_of(result: Any, name: str) -> Any:
 
 
 def reported_part(name: str) -> property:
-    """An attribute that is read from what SciPy has returned."""
+    """Return an attribute of SciPy's result."""
     return property(lambda self: part_of(self.reported, name))
 
 
 class Result:
-    """What a solver of SciPy returns: attributes with a derivative are its own, words and counts are read from the object ``reported``."""
+    """A solver's result: attributes with a derivative are stored, messages and counts are read from the object ``reported``."""
 
     reported: Any
 

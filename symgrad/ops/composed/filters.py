@@ -1,4 +1,4 @@
-"""Filters of ``scipy.signal``: ``lfilter`` is a row, and the other recursive filters call it; ``detrend`` subtracts a straight line."""
+"""Filters of ``scipy.signal``: ``lfilter`` is a row that the other recursive filters call; ``detrend`` subtracts a straight line."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def medfilt(volume: Numbers, kernel_size: Any = None) -> Any:
 
 def freqz(b: Numbers, a: Numbers = 1, worN: Any = 512, whole: Any = False, plot: Any = None, fs: Any = 2 * math.pi,
           include_nyquist: Any = False) -> Any:  # fmt: skip
-    """``scipy.signal.freqz``: the response of a filter at so many frequencies, or at given ones (Oppenheim and Schafer, chapter 5)."""
+    """``scipy.signal.freqz``: the frequency response of a filter (Oppenheim and Schafer, chapter 5)."""
     need(plot is None, "plot of scipy.signal.freqz is not supported")
     need(np.ndim(b) == 1 and np.ndim(a) < 2, "scipy.signal.freqz is supported for vectors of coefficients")
     if worN is None or isinstance(worN, int):

@@ -1,4 +1,4 @@
-"""Transforms of ``scipy.fft`` and ``scipy.signal``, said in NumPy's."""
+"""Transforms of ``scipy.fft`` and ``scipy.signal``, expressed by NumPy's."""
 
 from __future__ import annotations
 

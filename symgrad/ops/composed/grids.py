@@ -1,4 +1,4 @@
-"""Interpolation on grids, as ``scipy.interpolate`` has it: linear between the corners of a cell, or the nearest corner."""
+"""Interpolation on regular grids, as in ``scipy.interpolate``: multilinear, or the nearest corner."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def at_points(grids: Any, values: Any, xi: Any, method: Any, bounds_error: Any, 
 
 def grid_interpolator(points: Any, values: Numbers, method: Any = "linear", bounds_error: Any = True, fill_value: Any = math.nan, *,
                       solver: Any = None, solver_args: Any = None) -> Any:  # fmt: skip
-    """``scipy.interpolate.RegularGridInterpolator`` of a number at each place of an ascending grid."""
+    """``scipy.interpolate.RegularGridInterpolator`` of scalar values on an ascending grid."""
     need(solver is None and solver_args is None, "interpolation on grids is supported without solver and solver_args")
     grids = [np.asarray(grid, dtype=float) for grid in points]
     values = np.asarray(values, dtype=float)
@@ -86,7 +86,7 @@ def grid_interpolator(points: Any, values: Numbers, method: Any = "linear", boun
 
 
 def interpn(points: Any, values: Numbers, xi: Any, method: Any = "linear", bounds_error: Any = True, fill_value: Any = math.nan) -> Any:
-    """``scipy.interpolate.interpn`` of a number at each place of an ascending grid."""
+    """``scipy.interpolate.interpn`` of scalar values on an ascending grid."""
     return grid_interpolator(points, values, method, bounds_error, fill_value)(xi)
 
 

@@ -1,4 +1,4 @@
-"""Dicts whose keys are not known while compiling, as the frontend inlines them: a list of keys and a list of items, in order of insertion.
+"""Dicts with computed keys, which the frontend inlines: a list of keys and a list of items, in insertion order.
 
 Both are lists of any length, so that loops, branches and derivatives treat them as any other list. ``version`` counts changes of the keys.
 """
@@ -234,7 +234,7 @@ def put_all(held: Any, other: Any) -> None:
 
 
 def dict_by_keys(held: Any) -> Any:
-    """The dict of what has a method ``keys``."""
+    """Return a dict of an object with a method ``keys``."""
     return {key: held[key] for key in held.keys()}  # noqa: SIM118 - that is what Python calls
 
 
@@ -245,7 +245,7 @@ def put_keys(held: Any, keys: Any, item: Any) -> None:
 
 
 def share_content(held: Any, other: Any) -> None:
-    """Let a new dict hold what another one holds."""
+    """Make a new dict share the content of another one."""
     held.stored_keys = other.stored_keys[:]
     held.stored_items = other.stored_items[:]
 

@@ -1,4 +1,4 @@
-"""Dicts and sets that are items of dicts with computed keys, and are changed there, as the frontend inlines them.
+"""Dicts and sets that are items of dicts with computed keys and are modified there; the frontend inlines them.
 
 Each is a number. What all those hold that are created in one place of the program is in one ``Pool``: pairs of the number and the key, and
 the items. So an item of a dict is a number that never changes, whoever holds it, and what is stored under one name is seen under all.
@@ -16,7 +16,7 @@ from symgrad.ops.composed.growing_sets import GrowingSet, enter_number, forget_n
 
 
 class Pool:
-    """What the dicts or sets hold that are created in one place."""
+    """The contents of all dicts or sets that one expression creates."""
 
     __slots__ = ("pairs", "sizes", "stored_items", "versions")
 
@@ -39,7 +39,7 @@ class Pool:
 
 
 class OrderedPool(Pool):
-    """What sets hold that are asked for their order: beside it Python's own sets, by the numbers of the sets."""
+    """The contents of sets whose iteration order is observed: with a Python set for each, by number."""
 
     __slots__ = ("actual", "numbers", "numbers_given", "numbers_of_elements")
 
@@ -55,16 +55,16 @@ class OrderedPool(Pool):
 
 
 def pool_of(held: Any) -> Any:
-    """The pool of a dict or set: known from the place where that is created."""
+    """Return the pool of a dict or set, which is determined by the expression that creates it."""
     return held
 
 
 def set_factory(held: Any, factory: Any) -> None:
-    """Note what makes missing items of a dict."""
+    """Record the default factory of a dict."""
 
 
 def factory_of(held: Any) -> Any:
-    """What makes missing items of a dict."""
+    """Return the default factory of a dict."""
     return held
 
 
@@ -230,7 +230,7 @@ class InnerSet(GrowingSet):
 
 
 class OrderedInnerSet(InnerSet):
-    """A ``set`` that is asked for its order, as ``growing_sets.OrderedSet`` is."""
+    """A ``set`` whose iteration order is observed, like ``growing_sets.OrderedSet``."""
 
     def __init__(self) -> None:
         self.number = pool_of(self).new_number()
@@ -266,7 +266,7 @@ def walk_in_order(held: Any, size: Any, version: Any) -> Iterator[Any]:
 
 
 def check_unchanged_set(held: Any, size: Any, version: Any) -> None:
-    """Python tells a change of the number of elements only; other changes end in what nobody can tell."""
+    """Raise as Python does if the number of elements changed during iteration; refuse other changes, whose effect is undefined."""
     pool = pool_of(held)
     if pool.versions[held.number] != version:
         if pool.sizes[held.number] != size:
@@ -299,7 +299,7 @@ def walk_inner(held: Any, of_values: Any, of_pairs: Any, keys: Any) -> Iterator[
 
 
 def check_unchanged(held: Any, size: Any, version: Any) -> None:
-    """Python tells a change of the number of keys only; other changes end in what nobody can tell."""
+    """Raise as Python does if the number of keys changed during iteration; refuse other changes, whose effect is undefined."""
     pool = pool_of(held)
     if pool.versions[held.number] != version:
         if pool.sizes[held.number] != size:
@@ -312,7 +312,7 @@ def create_like(held: Any) -> Any:
     return type(held)()
 
 
-#: which class takes the place of another one
+#: classes and their replacements
 INNER: dict[type, type] = {
     GrowingDict: InnerDict, GrowingDefaultDict: InnerDefaultDict, GrowingCounter: InnerCounter, GrowingSet: InnerSet,
 }  # fmt: skip

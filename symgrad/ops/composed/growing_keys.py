@@ -1,4 +1,4 @@
-"""What is asked of the keys of dicts that get computed keys, and what is refused: carried out by ``frontend/growing_dicts.py``."""
+"""Queries of the keys of dicts with computed keys, and the queries that are refused; called by ``frontend/growing_dicts.py``."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def is_among(keys: Any, key: Any) -> Any:
 
 
 def place_among(keys: Any, key: Any) -> Any:
-    """The place of a key that is there."""
+    """Return the index of an existing key."""
     return keys.index(key)
 
 
 def number_checked(key: Any) -> None:
-    """Refuse a nan as a key, when the program runs: Python finds it where it is the same object."""
+    """Raise at run time for a NaN key, which Python compares by identity."""
     if key != key:
         undecided("a nan is a key of a dict", "leave nans out before")
 
@@ -48,7 +48,7 @@ def class_checked(key: Any) -> None:
 
 
 def number_compared(key: Any) -> None:
-    """Refuse a number that is asked for among numbers of another class, where these stand closer together than its own."""
+    """Raise for a lookup among numbers of another class that is finer than the class of the key."""
     if abs(key) >= 9007199254740992:
         undecided("a number of 2**53 or more is compared with keys of another class", "make all keys of one class")
 
@@ -73,12 +73,12 @@ def unanswered_of_set(what: str) -> Any:
 
 
 def undecided(what: str, hint: str) -> None:
-    """Refuse what a program does with such a dict, when it runs."""
+    """Raise at run time for an unsupported operation on such a dict."""
     raise NotImplementedError(what, hint)
 
 
 class Unanswered:
-    """What is asked of a dict, or of a view of one, and is not answered."""
+    """An unsupported query of a dict or of a view of one."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Sets whose elements are not known while compiling, as the frontend inlines them: a list of the elements, in the order in which they came.
+"""Sets with computed elements, which the frontend inlines: a list of the elements, in insertion order.
 
 Where a program depends on the iteration order of a set, the set is an ``OrderedSet``: beside the list there is a set of Python's own,
 to which everything is done that the program does, and which is asked for its order.
@@ -195,7 +195,7 @@ class GrowingSet(Unanswered):
 
 
 class OrderedSet(GrowingSet):
-    """A ``set`` that is asked for its order: each element has a number, which Python's own set is asked for."""
+    """A ``set`` whose iteration order is observed: each element has a number, and a Python set of elements gives the order."""
 
     __slots__ = ("actual", "numbers", "numbers_given", "numbers_of_elements")
 
@@ -234,7 +234,7 @@ def walk_in_order(held: Any, count: Any, version: Any) -> Iterator[Any]:
 
 
 def check_unchanged(held: Any, count: Any, version: Any) -> None:
-    """Python tells a change of the number of elements only; other changes end in what nobody can tell."""
+    """Raise as Python does if the number of elements changed during iteration; refuse other changes, whose effect is undefined."""
     if held.version != version:
         if len(held.stored_keys) != count:
             raise RuntimeError("Set changed size during iteration")
@@ -250,7 +250,7 @@ def is_set(other: Any) -> Any:
 
 
 def as_set(other: Any) -> Any:
-    """What a method is given as a set."""
+    """Return the argument of a method as a set."""
     return other if is_set(other) else set(other)
 
 
@@ -273,7 +273,7 @@ def combined(function: Any, held: Any, other: Any) -> Any:
 
 
 def common_in_order(held: Any, other: Any) -> Any:
-    """A new set of what is in a set too, in the order of what is no set."""
+    """Return the elements of an iterable that are in a set, in the order of the iterable."""
     result = begun(new_like, held, held)
     for element in other:
         if element in held:
@@ -295,14 +295,14 @@ def unite(held: Any, other: Any) -> None:
 
 
 def keep_all(held: Any, elements: Any) -> None:
-    """Enter what Python's own set has been given already."""
+    """Add elements that the Python set already holds."""
     for element in elements:
         if element not in held:
             held.keep(element)
 
 
 def keep_common(held: Any, other: Any) -> None:
-    """Take out what is not in another set."""
+    """Remove the elements that are not in another set."""
     repeated(set.intersection_update, held, other)
     for element in elements_of(held):
         if element not in other:
@@ -310,7 +310,7 @@ def keep_common(held: Any, other: Any) -> None:
 
 
 def take_out(held: Any, other: Any) -> None:
-    """Take out what is in another set."""
+    """Remove the elements that are in another set."""
     repeated(set.difference_update, held, other)
     for element in elements_of(held):
         if element in other:
@@ -318,7 +318,7 @@ def take_out(held: Any, other: Any) -> None:
 
 
 def exchange(held: Any, other: Any) -> None:
-    """Take out what is in another set too, and enter what is in that one only."""
+    """Compute the symmetric difference in place."""
     repeated(set.symmetric_difference_update, held, other)
     for element in elements_of(other):
         if element in held:
@@ -346,12 +346,12 @@ def elements_of(held: Any) -> Any:
 
 
 def begun(function: Any, held: Any, other: Any) -> Any:
-    """A set without elements; Python's own set beside it is what ``function`` gives of those of two sets."""
+    """Return an empty set, whose Python set is ``function`` of those of two sets."""
     return GrowingSet()
 
 
 def repeated(function: Any, held: Any, *args: Any) -> None:
-    """Do to Python's own set what the program does."""
+    """Repeat an operation of the program on the Python set."""
 
 
 def new_like(held: Any) -> Any:
@@ -360,11 +360,11 @@ def new_like(held: Any) -> Any:
 
 
 def check_set(held: Any, other: Any) -> None:
-    """Refuse what is no set, where the order is asked for that Python makes of it."""
+    """Raise unless the operand is a set, where Python's order is observed."""
 
 
 def check_adding(held: Any, other: Any) -> None:
-    """Refuse what Python enters in another way than element by element, where the order is asked for."""
+    """Raise for operands that Python does not add element by element, where Python's order is observed."""
 
 
 def new_of_python(kind: type) -> Any:

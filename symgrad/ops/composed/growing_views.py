@@ -129,7 +129,7 @@ def items_under(held: Any, keys: Any) -> Any:
 
 
 def walk_over(held: Any, count: Any, version: Any, part: Any) -> Iterator[Any]:
-    """What ``part`` reads of a dict at each place, in order of insertion."""
+    """Yield ``part`` of each entry of a dict, in insertion order."""
     for place in range(count):
         check_unchanged(held, count, version)
         yield part(held, place)
@@ -137,7 +137,7 @@ def walk_over(held: Any, count: Any, version: Any, part: Any) -> Iterator[Any]:
 
 
 def walk_back(held: Any, count: Any, version: Any, part: Any) -> Iterator[Any]:
-    """The same from the last place to the first."""
+    """Yield the same in reverse order."""
     for place in range(count - 1, -1, -1):
         check_unchanged(held, count, version)
         yield part(held, place)
@@ -157,7 +157,7 @@ def pair_at(held: Any, place: Any) -> Any:
 
 
 def check_unchanged(held: Any, count: Any, version: Any) -> None:
-    """Python tells a change of the number of keys only; other changes end in what nobody can tell."""
+    """Raise as Python does if the number of keys changed during iteration; refuse other changes, whose effect is undefined."""
     if held.version != version:
         if len(held.stored_keys) != count:
             raise RuntimeError("dictionary changed size during iteration")

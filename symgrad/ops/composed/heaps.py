@@ -1,4 +1,4 @@
-"""Functions of ``heapq`` on lists: the heap has the order that CPython's heap has, item by item.
+"""Functions of ``heapq`` on lists, with the same order of items as in CPython.
 
 Source: Williams, Algorithm 232, Heapsort, 1964; Floyd, Algorithm 245, Treesort, 1964, whose descent goes to a leaf before it compares.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def raise_up(heap: Any, lowest: Any, place: Any) -> None:
-    """Move the item at a place up, to no place before ``lowest``, past each parent that is greater."""
+    """Move the item at an index towards ``lowest``, past each greater parent."""
     item = heap[place]
     above = (place - 1) >> 1
     while place > lowest and item < heap[above]:
@@ -22,7 +22,7 @@ def raise_up(heap: Any, lowest: Any, place: Any) -> None:
 
 
 def sink(heap: Any, start: Any) -> None:
-    """Move the item at a place down to a leaf along the lesser children, and from there up to where it belongs."""
+    """Move the item at an index down to a leaf along the smaller children, then up to its position."""
     count = len(heap)
     place = start
     item = heap[start]
@@ -88,7 +88,7 @@ def nlargest(n: Any, iterable: Any, key: Any = None) -> Any:
     return sorted(iterable, key=key, reverse=True)[: max(n, 0)]
 
 
-#: functions of ``heapq`` by what says them
+#: functions of ``heapq``, with their compositions
 HEAPS: dict[Callable[..., Any], Callable[..., Any]] = {
     heapq.heapify: heapify, heapq.heappush: heappush, heapq.heappop: heappop, heapq.heapreplace: heapreplace,
     heapq.heappushpop: heappushpop, heapq.nsmallest: nsmallest, heapq.nlargest: nlargest,

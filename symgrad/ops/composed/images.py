@@ -1,4 +1,4 @@
-"""Filters of ``scipy.ndimage``: each sample is a sum of its neighbours, gathered by their places and multiplied by the weights.
+"""Filters of ``scipy.ndimage``: each sample is a weighted sum of its neighbours, gathered by index.
 
 What stands beyond an edge is said by ``places``, as the manual of ``scipy.ndimage`` draws it for each mode.
 """
@@ -16,7 +16,7 @@ MODES = ("reflect", "grid-mirror", "mirror", "nearest", "wrap", "grid-wrap", "co
 
 
 def places(indices: Any, count: Any, mode: Any) -> Any:
-    """Which samples stand at places, some of which are beyond the edges."""
+    """Return the index of the sample at each position, also beyond the edges."""
     if mode in ("constant", "grid-constant", "nearest"):
         return np.clip(indices, 0, count - 1)
     if mode in ("wrap", "grid-wrap"):
@@ -29,7 +29,7 @@ def places(indices: Any, count: Any, mode: Any) -> Any:
 
 
 def gathered(x: Any, axis: Any, indices: Any, mode: Any, cval: Any) -> Any:
-    """What stands at a table of places along an axis, counted from the first, which two axes then take the place of."""
+    """Gather along an axis by a table of indices; two axes replace the axis."""
     count = np.shape(x)[axis]
     taken = np.take(x, places(indices, count, mode), axis=axis)
     if mode in ("constant", "grid-constant"):
@@ -39,12 +39,12 @@ def gathered(x: Any, axis: Any, indices: Any, mode: Any, cval: Any) -> Any:
 
 
 def windows(x: Any, axis: Any, size: Any, origin: Any, mode: Any, cval: Any) -> Any:
-    """The neighbours of each sample along an axis, on one more axis behind it."""
+    """Return the neighbours of each sample along an axis, on an additional axis after it."""
     return gathered(x, axis, np.arange(np.shape(x)[axis])[:, None] + (np.arange(size) - size // 2 - origin), mode, cval)
 
 
 def checked(x: Any, output: Any, mode: Any) -> None:
-    """Hold a call to what is said here."""
+    """Validate the arguments of a call."""
     need(output is None, "output of filters of scipy.ndimage is not supported")
     need(np.ndim(x) > 0, "filters of scipy.ndimage are supported for arrays with axes")
     need(x.dtype.kind == "f", "filters of scipy.ndimage are supported for floats")
@@ -99,7 +99,7 @@ def convolve(input: Numbers, weights: Numbers, output: Any = None, mode: Any = "
     return correlate(input, np.flip(weights), output, mode, cval, shifts, axes=axes)
 
 
-# ------------------------------------------------------------------ of given weights
+# ------------------------------------------------------------------ given weights
 
 
 def bell(sigma: Any, order: Any, radius: Any) -> Any:
@@ -123,7 +123,7 @@ def gaussian_filter1d(input: Numbers, sigma: Any, axis: Any = -1, order: Any = 0
 
 
 def for_each_axis(setting: Any, rank: Any) -> Any:
-    """A setting for each axis, given as one or as several."""
+    """Return a setting for each axis, given as one value or as several."""
     return [setting] * rank if np.ndim(setting) == 0 else [setting[k] for k in range(rank)]
 
 
@@ -233,7 +233,7 @@ def map_coordinates(input: Numbers, coordinates: Numbers, output: Any = None, or
 
 
 def windows_of_size(x: Any, size: Any, mode: Any, cval: Any, origin: Any) -> Any:
-    """The neighbours of each place in a box, on a last axis."""
+    """Return the neighbours of each position in a box, on a last axis."""
     rank, around = np.ndim(x), x
     sizes, shifts = for_each_axis(size, rank), origins(origin, rank)
     for axis in range(rank - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""Functions of ``itertools`` as the generators that they are."""
+"""Functions of ``itertools``, written as generators."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def neighbours(iterable: Any) -> Iterator[Any]:
 
 
 def first_of(iterable: Any, stop: Any) -> Iterator[Any]:
-    """``itertools.islice`` up to a place."""
+    """``itertools.islice`` with a stop only."""
     place = 0
     if stop > 0:
         for value in iterable:
@@ -100,7 +100,7 @@ def counting(start: Any = 0, step: Any = 1) -> Iterator[Any]:
 
 
 def cycle(iterable: Any) -> Iterator[Any]:
-    """``itertools.cycle`` of what has a length."""
+    """``itertools.cycle`` of an iterable with a length."""
     items = list(iterable)
     place = 0
     while True:
@@ -109,7 +109,7 @@ def cycle(iterable: Any) -> Iterator[Any]:
 
 
 def cycle_of_iterator(iterable: Any) -> Iterator[Any]:
-    """``itertools.cycle`` of an iterator: the first time its items are handed on as they come."""
+    """``itertools.cycle`` of an iterator, whose items are yielded and saved in the first cycle."""
     items = []
     for value in iterable:
         yield value
@@ -192,7 +192,7 @@ def places_of_four(n: Any, m: Any, p: Any, q: Any) -> Iterator[Any]:
 
 
 def numbered_elements(a: Any, places: Any) -> Iterator[Any]:
-    """``np.ndenumerate``: each element of an array behind its place."""
+    """``np.ndenumerate``: the index and value of each element."""
     for place in places:
         yield place, a[place]
 
@@ -205,7 +205,7 @@ def first_value(iterable: Any) -> Any:
 
 
 def first_value_or(iterable: Any, default: Any) -> Any:
-    """The same, with what is given where there is none."""
+    """The same with a default."""
     for value in iterable:
         return value
     return default
@@ -220,7 +220,7 @@ def numbered(iterable: Any, start: Any) -> Iterator[Any]:
 
 
 def accumulated(iterable: Any, func: Any, initial: Any) -> Iterator[Any]:
-    """``itertools.accumulate`` of what has no first item that is known."""
+    """``itertools.accumulate`` of an iterable that may be empty."""
     total = initial
     begun = initial is not None
     if initial is not None:
@@ -262,7 +262,7 @@ def compressed(pairs: Any) -> Iterator[Any]:
 
 
 def equals(sought: Any, iterable: Any) -> Iterator[Any]:
-    """What ``in`` asks of each item."""
+    """The comparison of ``in`` with each item."""
     for value in iterable:
         yield value == sought
 
@@ -302,7 +302,7 @@ def stepped(iterator: Any) -> Iterator[Any]:
 
 
 def next_or(iterator: Any, default: Any) -> Any:
-    """``next`` of an instance with ``__next__``, with what is given where there is none."""
+    """``next`` of an instance with ``__next__``, with a default."""
     try:
         return iterator.__next__()
     except StopIteration:

@@ -1,4 +1,4 @@
-"""Arrays joined, split, padded and laid beside one another, said in others."""
+"""Functions that join, split, pad and stack arrays, expressed by other functions."""
 
 from __future__ import annotations
 
@@ -90,14 +90,14 @@ def joined_columns(parts: Any) -> Any:
 
 
 def append(arr: Numbers, values: Numbers, axis: Any = None) -> Any:
-    """``np.append``: both flat unless an axis is given."""
+    """``np.append``: both operands are flattened unless an axis is given."""
     if axis is None:
         return np.concatenate([flat(arr), flat(values)])
     return np.concatenate([arr, values], axis=axis)
 
 
 def insert(arr: Numbers, obj: Any, values: Any, axis: Any = None) -> Any:
-    """``np.insert`` at one place, or at several."""
+    """``np.insert`` at one index or at several."""
     rows = flat(arr) if axis is None else np.moveaxis(arr, axis, 0)
     if isinstance(obj, slice):
         return inserted_at(rows, np.arange(rows.shape[0])[obj], np.asarray(values, dtype=arr.dtype), axis)
@@ -115,7 +115,7 @@ def insert(arr: Numbers, obj: Any, values: Any, axis: Any = None) -> Any:
 
 
 def inserted_at(rows: Any, places: Any, values: Any, axis: Any) -> Any:
-    """Rows with others in front of several of them; each row that is put in moves those behind it."""
+    """Insert rows before several others; each insertion shifts the following rows."""
     need(places.dtype.kind != "b", "np.insert takes places, not a mask")
     must(places.shape[0] != 1 or np.ndim(values) == 0, "np.insert at a list of one place is supported for one value; write the place alone")
     count, more = rows.shape[0], places.shape[0]
@@ -219,7 +219,7 @@ def ediff1d(ary: Numbers, to_end: Numbers = None, to_begin: Numbers = None) -> A
 
 
 def unique_within(ar: Numbers, return_index: Any = False, return_inverse: Any = False, return_counts: Any = False, axis: Any = None) -> Any:
-    """``np.unique`` with the first place of each number, the place of each element among the numbers, or the count of each number."""
+    """``np.unique`` with the first index, the inverse index, or the count of each number."""
     need(axis is None, "np.unique along an axis is not supported; leave axis out")
     own = flat(ar)
     order = np.argsort(own, kind="stable")

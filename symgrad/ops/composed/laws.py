@@ -1,4 +1,4 @@
-"""Functions of univariate distributions of ``scipy.stats`` without compositions of their own: SciPy's formula, read, inside of the support.
+"""Univariate distributions of ``scipy.stats`` without a composition of their own: SciPy's formula inside the support.
 
 ``pdf`` and its like are what ``rv_continuous`` and ``rv_discrete`` of SciPy make of ``_pdf`` and its like, whose source is read: nan
 for parameters that cannot be, and outside of the support what stands there. Where SciPy computes no formula but an integral or a
@@ -31,7 +31,7 @@ def can_be(law: Any, shapes: Any) -> Any:
 
 
 def chosen(valid: Any, inside: Any, value: Any, outside: Any) -> Any:
-    """The value inside of the support, what stands outside of it, nan for parameters that cannot be."""
+    """Return the value inside of the support, a constant outside, and NaN for invalid parameters."""
     return np.where(valid, np.where(inside, value, outside), math.nan)[()]
 
 
@@ -80,7 +80,7 @@ def logsf(law: Any, x: Numbers, shapes: Any, loc: Any, scale: Any) -> Any:
 
 
 def quantile(law: Any, q: Numbers, shapes: Any, loc: Any, scale: Any, formula: Any, first: Any, last: Any) -> Any:
-    """A place by SciPy's formula for proportions between 0 and 1, with the places of 0 and 1."""
+    """Return the quantile by SciPy's formula for probabilities inside of (0, 1), and the ends of the support at 0 and 1."""
     inside = (q > 0) & (q < 1)
     place = formula(np.where(inside, q, 0.5)[()], *shapes)
     end = np.where(q == 0, first, np.where(q == 1, last, math.nan))

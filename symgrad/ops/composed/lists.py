@@ -1,4 +1,4 @@
-"""Methods of lists of any length, and lists repeated: new lists made of slices of old ones."""
+"""Methods of lists of any length, and repetition of lists, expressed by slices."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def rotated(items: Any, steps: Any) -> Any:
 
 
 def place_to_remove(items: Any, value: Any) -> Any:
-    """Where the first item stands that equals a value, for ``items.remove(value)``."""
+    """Return the index of the first item equal to a value, for ``items.remove(value)``."""
     place = -1
     for k, item in enumerate(items):
         if item == value:
@@ -61,12 +61,12 @@ def times_in(items: Any, value: Any) -> Any:
 
 
 def without(items: Any, place: Any) -> Any:
-    """A list without the item at a place."""
+    """Return a list without the item at an index."""
     return items[:place] + items[place + 1 :]
 
 
 def without_item(items: Any, place: Any) -> Any:
-    """What ``del items[place]`` leaves."""
+    """Return the list after ``del items[place]``."""
     at = place + len(items) if place < 0 else place
     if at < 0 or at >= len(items):
         raise IndexError("list assignment index out of range")
@@ -74,13 +74,13 @@ def without_item(items: Any, place: Any) -> Any:
 
 
 def without_popped(items: Any, place: Any) -> Any:
-    """What ``items.pop(place)`` leaves."""
+    """Return the list after ``items.pop(place)``."""
     at = place + len(items) if place < 0 else place
     return items[:at] + items[at + 1 :]
 
 
 def with_part(items: Any, start: Any, stop: Any, others: Any) -> Any:
-    """A list with other items in the place of ``items[start:stop]``."""
+    """Return a list with ``items[start:stop]`` replaced."""
     first = items[: 0 if start is None else start]
     before = len(items) if stop is None else stop + len(items) if stop < 0 else stop
     if before < len(first):

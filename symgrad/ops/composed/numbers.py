@@ -1,4 +1,4 @@
-"""Functions of ``math`` and ``cmath`` on numbers, said in others: of any number of arguments, of parts, of remainders, of tolerances.
+"""Functions of ``math`` and ``cmath`` on numbers, expressed by others: variadic functions, parts, remainders, tolerances.
 
 What Python raises is raised here too, with Python's words. Source: the Python documentation of ``math``; the remainder is that of IEEE 754.
 """
@@ -70,9 +70,9 @@ def frexp(x: Any) -> Any:
 
 
 def remainder(x: Any, y: Any) -> Any:
-    """``math.remainder``: from the nearest multiple of ``y``, of two that are as near from the even one.
+    """``math.remainder``: the difference to the nearest multiple of ``y``; ties go to the even multiple.
 
-    Twice ``y`` is taken off as often as that goes, which has no rounding; what is left is moved by ``y`` once or twice.
+    ``fmod`` by ``2 * y`` is exact; the rest is then shifted by ``y`` once or twice.
     """
     unit = math.fabs(y)
     rest = math.fmod(x, 2.0 * unit)
@@ -101,13 +101,13 @@ def is_integer(x: Any) -> Any:
     return math.isfinite(x) and x == math.floor(x)
 
 
-#: functions by what says them
+#: functions, with their compositions
 NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
     math.dist: dist, math.frexp: frexp, math.remainder: remainder, math.isclose: isclose, cmath.isclose: isclose,
 }  # fmt: skip
 if hasattr(math, "sumprod"):
     NUMBERS[math.sumprod] = sumprod
-#: functions whose rows take two arguments, by what says them of any other number
+#: functions whose rows take two arguments, with their compositions for any other number
 OF_MANY: dict[Callable[..., Any], Callable[..., Any]] = {
     math.hypot: norm_of,
     math.gcd: divisor_of,

@@ -1,4 +1,4 @@
-"""The functions of ``operator``, each written with its operator, so that classes of operands are treated alike in both."""
+"""The functions of ``operator``, each written with its operator, so that both treat the classes of operands alike."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def concat(a: Any, b: Any, /) -> Any:
 
 
 def need_sequences(a: Any, b: Any) -> None:
-    """Refuse what Python does not concatenate, though it has a sum."""
+    """Raise for operands that ``+`` accepts but ``operator.concat`` does not."""
     both = isinstance(a, (list, tuple, str)) and isinstance(b, (list, tuple, str))
     need(both, "only lists, tuples and texts are concatenated")
 
@@ -82,7 +82,7 @@ def count_of(a: Any, b: Any, /) -> Any:
 
 
 def index_of(a: Any, b: Any, /) -> Any:
-    """The place of the first item that is ``b``, or equal to it."""
+    """Return the index of the first item that is identical or equal to ``b``."""
     for place, item in enumerate(a):
         if b in (item,):
             return place
@@ -160,7 +160,7 @@ def iconcat(a: Any, b: Any, /) -> Any:
     return a
 
 
-#: functions of ``operator``, each with the one that is lowered in its place, as if it were the user's own
+#: functions of ``operator``, each with the function that is lowered in its place
 FUNCTIONS: dict[Any, Any] = {
     getattr(operator, one.__name__): one
     for one in (

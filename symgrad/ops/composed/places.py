@@ -1,4 +1,4 @@
-"""Elements that are chosen by conditions and places, read or written."""
+"""Functions that select elements by conditions and indices, to read or to write."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def in_turn(values: Any, count: Any) -> Any:
 
 
 def fill_diagonal(a: Any, val: Numbers, wrap: Any = False) -> None:
-    """``np.fill_diagonal``, in place; with ``wrap`` the diagonal of a tall matrix begins anew below its end."""
+    """``np.fill_diagonal``, in place; with ``wrap`` the diagonal of a tall matrix restarts below its end."""
     need(np.ndim(a) > 1, "array must be at least 2-d")
     if np.ndim(a) == 2 and wrap:
         places = np.arange(0, np.size(a), a.shape[1] + 1)
@@ -96,21 +96,21 @@ def put(a: Any, ind: Numbers, v: Numbers, mode: str = "raise") -> None:
 
 
 def putmask(a: Any, mask: Numbers, values: Numbers) -> None:
-    """``np.putmask``: each place that is chosen takes the value that stands at it, the values counted over and over."""
+    """``np.putmask``: each selected element takes the value at its own index, the values repeated as needed."""
     chosen = np.asarray(mask, dtype=bool)
     must(np.shape(chosen) == np.shape(a), "putmask: mask and data must be the same size")
     a[chosen] = values if np.ndim(values) == 0 else np.reshape(in_turn(values, np.size(a)), np.shape(a))[chosen]
 
 
 def place(arr: Any, mask: Numbers, vals: Numbers) -> None:
-    """``np.place``: values in turn, over and over."""
+    """``np.place``: the selected elements take the values in order, repeated as needed."""
     chosen = np.asarray(mask, dtype=bool)
     must(np.shape(chosen) == np.shape(arr), "place: mask and data must be the same size")
     arr[chosen] = vals if np.ndim(vals) == 0 else in_turn(vals, np.count_nonzero(chosen))
 
 
 def take_within(a: Numbers, indices: Numbers, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
-    """``np.take`` that goes round, or stays, at the ends."""
+    """``np.take`` with mode ``wrap`` or ``clip``."""
     need(out is None and mode in ("wrap", "clip"), "this form of np.take is not supported")
     extent = np.size(a) if axis is None else np.shape(a)[axis]
     return np.take(a, indices % extent if mode == "wrap" else np.clip(indices, 0, extent - 1), axis=axis)
@@ -127,7 +127,7 @@ def choose_of_array(a: Any, choices: Numbers) -> Any:
 
 
 def choose_within(a: Numbers, choices: Any, out: Any = None, mode: str = "raise") -> Any:
-    """``np.choose`` that goes round, or stays, at the ends."""
+    """``np.choose`` with mode ``wrap`` or ``clip``."""
     need(out is None and mode in ("wrap", "clip"), "this form of np.choose is not supported")
     count = len(choices)
     return np.choose(a % count if mode == "wrap" else np.clip(a, 0, count - 1), choices)

@@ -1,4 +1,4 @@
-"""Polynomials, the highest power first."""
+"""Polynomials, highest power first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products of vectors and matrices, norms, and what linear algebra says in others."""
+"""Products of vectors and matrices, norms, and linear algebra expressed by other functions."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def frobenius_norm(x: Numbers, keepdims: Any = False, ord: Any = "fro") -> Any:
 
 
 def vecdot(x1: Numbers, x2: Numbers, axis: Any = -1) -> Any:
-    """``np.vecdot`` of real arrays: the axis of each is counted before they are broadcast; integers and bools stay what they are."""
+    """``np.vecdot`` of real arrays: the axis of each is counted before broadcasting; integers and bools keep their dtype."""
     need(np.ndim(x1) > 0 and np.ndim(x2) > 0, "np.vecdot takes vectors")
     p = x1 if axis == -1 or np.ndim(x1) == 1 else np.moveaxis(x1, axis, -1)
     q = x2 if axis == -1 or np.ndim(x2) == 1 else np.moveaxis(x2, axis, -1)

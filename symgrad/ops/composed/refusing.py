@@ -1,4 +1,4 @@
-"""What compositions are written with: parameters that are arrays, and refusals, while compiling or when the program runs."""
+"""Building blocks of compositions: conversion of parameters to arrays, and refusals at compile time or run time."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import Any
 
 from symgrad.errors import UnsupportedArgument
 
-#: a parameter that takes numbers and arrays: a list or tuple that is given for it is an array in the body
+#: a parameter for numbers and arrays: a list or tuple passed for it is converted to an array
 Numbers = Any
 
 
 def inexact(x: Any) -> Any:
-    """Integers and bools as floats, so that nothing wraps; floats and complex numbers as they are."""
+    """Convert integers and bools to floats, which do not overflow; floats and complex numbers are unchanged."""
     return x.astype(float) if x.dtype.kind in "iub" else x
 
 
 def is_text_or_tuple(x: Any) -> bool:
-    """Is it a text or a tuple?  Inlined, what nothing is known of is none."""
+    """Whether it is a text or a tuple; false for values of unknown type when inlined."""
     return isinstance(x, str | tuple)
 
 
 def refuse(what: str) -> None:
-    """Refuse a call; while compiling where it is inlined, as it is a row."""
+    """Refuse a call; at compile time where it is inlined."""
     raise UnsupportedArgument(what)
 
 

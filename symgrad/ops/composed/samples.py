@@ -1,4 +1,4 @@
-"""Means, moments and scores of ``scipy.stats``, said in NumPy's functions.
+"""Means, moments and scores of ``scipy.stats``, expressed by NumPy functions.
 
 Formulas: Joanes and Gill, Comparing measures of sample skewness and kurtosis (1998); for the means, Bullen, Handbook of Means and Their
 Inequalities (2003). Samples with nan give nan (``nan_policy="propagate"``).
@@ -190,7 +190,7 @@ def median_abs_deviation(x: Numbers, axis: Any = 0, center: Any = None, scale: A
 
 
 class Correlation(NamedTuple):
-    """What ``scipy.stats.pearsonr`` returns, as a pair."""
+    """The result of ``scipy.stats.pearsonr``, as a pair."""
 
     statistic: Any
     pvalue: Any
@@ -214,7 +214,7 @@ def pearsonr(x: Numbers, y: Numbers, *, alternative: Any = "two-sided", method: 
 
 
 class Line(NamedTuple):
-    """What ``scipy.stats.linregress`` returns, as five numbers."""
+    """The result of ``scipy.stats.linregress``, as five numbers."""
 
     slope: Any
     intercept: Any
@@ -224,7 +224,7 @@ class Line(NamedTuple):
 
 
 def linregress(x: Numbers, y: Numbers, alternative: Any = "two-sided") -> Any:
-    """``scipy.stats.linregress``: a straight line of least squares; what is probable of its slope by Student's distribution."""
+    """``scipy.stats.linregress``: a least-squares line, with the p-value of its slope by Student's t-distribution."""
     need(alternative in ("two-sided", "less", "greater"), "alternative must be 'two-sided', 'less' or 'greater'")
     need(np.ndim(x) == 1 and np.ndim(y) == 1, "scipy.stats.linregress is supported for vectors")
     must(np.size(x) > 2, "scipy.stats.linregress is supported for more than two points")

@@ -1,4 +1,4 @@
-"""Functions of SciPy's array layer that compute where a condition holds, said in NumPy's functions.
+"""Functions of SciPy's array layer that compute only where a condition holds, expressed by NumPy functions.
 
 SciPy's own functions call them: distributions of ``scipy.stats`` where a parameter is infinite, say.
 """
@@ -37,7 +37,7 @@ def apply_where(cond: Any, args: Any, f1: Any, f2: Any = None, /, *, fill_value:
 
 
 def lazyselect(condlist: Any, choicelist: Any, arrays: Any, default: Any = 0) -> Any:
-    """For each element what the function of the last condition that holds gives; each function is called with its elements alone."""
+    """Return for each element the result of the last condition that holds; each function receives its elements only."""
     operands = [np.ravel(operand) for operand in np.broadcast_arrays(*arrays)]
     shape = np.shape(np.broadcast_arrays(*arrays)[0])
     out = np.full(np.shape(operands[0]), default, dtype=float)

@@ -57,7 +57,7 @@ def diff(a: Numbers, n: Any = None, axis: Any = None, prepend: Numbers = None, a
 
 
 def beside(value: Numbers, a: Any, axis: int) -> Any:
-    """What is joined to an array along an axis: an array, or one number for each place of the others."""
+    """Return an array to be joined along an axis; a number is broadcast over the other axes."""
     if np.ndim(value) > 0:
         return value
     return np.broadcast_to(value, tuple([1 if k == axis else extent for k, extent in enumerate(np.shape(a))]))
@@ -71,7 +71,7 @@ def steps_between(a: Numbers) -> Any:
 
 
 def trapezoid(y: Numbers, x: Numbers = None, dx: Any = 1.0, axis: Any = None) -> Any:
-    """``np.trapezoid``: ``x`` a vector or of the rank of ``y``, ``dx`` a number or what the steps are multiplied with."""
+    """``np.trapezoid``: ``x`` is a vector or has the rank of ``y``; ``dx`` is a number or broadcasts with the steps."""
     if np.ndim(dx) > 0 and x is None or x is not None and np.ndim(x) != 1:
         along = -1 if axis is None else axis
         steps = dx if x is None else diff(x, axis=along)
@@ -85,7 +85,7 @@ def trapezoid(y: Numbers, x: Numbers = None, dx: Any = 1.0, axis: Any = None) ->
 
 
 def interp(x: Numbers, xp: Numbers, fp: Numbers, left: Any = None, right: Any = None, period: Any = None) -> Any:
-    """``np.interp``: linear between the points, constant outside, in float64; of points at the same place the last one counts."""
+    """``np.interp``: linear between the points, constant outside, in float64; of points with equal abscissa the last one counts."""
     x, xp, fp = in_double(x), in_double(xp), in_double(fp)
     inside = interp_between(x, xp, fp) if period is None else interp_around(x, xp, fp, period)
     if left is not None and period is None:
@@ -101,7 +101,7 @@ def in_double(x: Any) -> Any:
 
 
 def interp_between(x: Numbers, xp: Numbers, fp: Numbers) -> Any:
-    """The value between two points on the line that joins them, computed from the point above where the one below gives no value.
+    """Return the value on the line through two points, computed from the upper point where the lower one yields NaN.
 
     Outside the range the two points are one: the first or the last.
     """
@@ -118,7 +118,7 @@ def interp_between(x: Numbers, xp: Numbers, fp: Numbers) -> Any:
 
 
 def interp_around(x: Numbers, xp: Numbers, fp: Numbers, period: Any) -> Any:
-    """``np.interp`` of what repeats itself: the last point stands before the first, too."""
+    """``np.interp`` with a period: the last point also precedes the first."""
     length = abs(period)
     must(length > 0, "period must be a non-zero value")
     must(xp.shape[0] == fp.shape[0], "fp and xp are not of the same length")
@@ -142,7 +142,7 @@ def convolve_within(a: Numbers, v: Numbers, mode: str = "full") -> Any:
 
 
 def correlate(a: Numbers, v: Numbers, mode: str = "valid") -> Any:
-    """``np.correlate`` of real vectors: where the second is the longer, the other way round."""
+    """``np.correlate`` of real vectors; if the second is longer, they are exchanged and the result is reversed."""
     if mode == "same" and len(a) < len(v):
         return np.convolve(v, a[::-1], "same")[::-1]
     return np.convolve(a, v[::-1], mode)  # type: ignore[call-overload]
@@ -237,7 +237,7 @@ def modf_of_number(x: Any) -> Any:
 
 
 def modf(x: Numbers) -> Any:
-    """``np.modf``: what stands behind the point, and before it; of integers in the floats that NumPy has for them."""
+    """``np.modf``: the fractional and integral parts; integers are converted to floats as by NumPy."""
     kind = np.asarray(x).dtype.kind
     if kind in "iu":
         size = np.fabs(x)
@@ -258,7 +258,7 @@ def divmod_(x: Any, y: Any) -> Any:
     return x // y, x % y
 
 
-#: numbers that are not a number stand in no order
+#: NaN is not ordered
 UNORDERED = "the order of numbers among which there is a nan depends on how Python sorts"
 
 
@@ -321,7 +321,7 @@ def sorted_items(items: Any, reverse: Any) -> Any:
 
 
 def sorted_(iterable: Any, key: Any = None, reverse: Any = False) -> Any:
-    """``sorted`` of numbers, or of what a key gives a number for; of equals the first stays first."""
+    """``sorted`` of numbers, or of items with a numeric key; the sort is stable."""
     if key is None:
         ordered = np.sort(np.asarray(iterable))
         must(not np.any(ordered[-1:] != ordered[-1:]), UNORDERED)

@@ -1,4 +1,4 @@
-"""Axes and shapes said in others."""
+"""Functions that change axes and shapes, expressed by other functions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from symgrad.ops.composed.refusing import Numbers, must, need
 
 
 def flat(a: Any) -> Any:
-    """What is not a vector, as one."""
+    """Return an array flattened to a vector."""
     return a if np.ndim(a) == 1 else np.ravel(a)
 
 
 def kept(reduced: Any, x: Any, axis: Any) -> Any:
-    """A reduction of ``x`` with the axes it summed over kept at extent 1."""
+    """Return a reduction of ``x`` with the reduced axes kept at extent 1."""
     if np.ndim(x) == 0:
         return np.asarray(reduced)
     if axis is not None:
@@ -34,7 +34,7 @@ def rows_first(a: Any, axis: Any) -> Any:
 
 
 def along_each_axis(places: Any, shape: Any) -> Any:
-    """Places counted by rows, as a list of places along each axis; what does not fit stands in the first."""
+    """Convert flat indices in C order to a list of indices along each axis; the excess goes to the first axis."""
     along: Any = []
     rest = places
     for extent in reversed(shape[1:]):
@@ -44,7 +44,7 @@ def along_each_axis(places: Any, shape: Any) -> Any:
 
 
 def grid_of(shape: Any) -> Any:
-    """All places along each axis of an array, each along an axis of its own."""
+    """Return an open grid of all indices along each axis."""
     return [np.reshape(np.arange(extent), (1,) * k + (-1,) + (1,) * (len(shape) - 1 - k)) for k, extent in enumerate(shape)]
 
 

@@ -1,4 +1,4 @@
-"""Iterators that read from one iterator together, as the frontend inlines them: groups of ``itertools.groupby``, copies of ``tee``."""
+"""Iterators that share one source, which the frontend inlines: groups of ``itertools.groupby``, copies of ``tee``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from symgrad.ops.composed.stepping import TELLING, Stepping, tells
 
 
 class Grouped(Stepping):
-    """``itertools.groupby``: what it gives out last may read on, and so may it itself."""
+    """``itertools.groupby``: the latest group and the iterator itself read from one source."""
 
     def __init__(self, inner: Any, key: Any) -> None:
         self.inner = inner
@@ -76,7 +76,7 @@ class Group(Stepping):
 
 
 class Copied:
-    """What the iterators of one ``itertools.tee`` have read."""
+    """The items read by the iterators of one ``itertools.tee``."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -124,7 +124,7 @@ def is_other_key(key: Any, other: Any) -> Any:
     return key != other
 
 
-#: what the class of each is in Python
+#: the class of each in Python
 CLASSES: dict[type, type] = {
     Grouped: itertools.groupby, Group: type(next(itertools.groupby([0]))[1]), Copy: type(itertools.tee([])[0]),
     Copied: type(itertools.tee([])[0]),

@@ -1,4 +1,4 @@
-"""Functions of ``scipy.linalg`` said in NumPy's, and in the rows of triangular matrices."""
+"""Functions of ``scipy.linalg``, expressed by NumPy functions and by the rows of triangular matrices."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def expm(A: Numbers) -> Any:
 
 
 def norm(a: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
-    """``scipy.linalg.norm``; it gives a float of Python's where it calls BLAS or LAPACK."""
+    """``scipy.linalg.norm``, which returns a Python float where it calls BLAS or LAPACK."""
     out = numpy_norm(a, ord, axis, keepdims)
     whole = axis is None and not keepdims and a.dtype.kind == "f"
     if whole and np.ndim(a) == 1 and ord in (None, 2) or whole and np.ndim(a) == 2 and ord in (1, math.inf):
@@ -179,7 +179,7 @@ def circulant(c: Numbers) -> Any:
 
 
 def band(ab: Any, above: Any) -> Any:
-    """The matrix whose diagonals are rows, from the one so many places above the main diagonal on."""
+    """Return the matrix whose diagonals are given as rows, from an upper diagonal downwards."""
     count = ab.shape[1]
     row = np.expand_dims(np.arange(count), 1) + (above - np.arange(count))
     column = np.arange(count) + np.zeros_like(row)

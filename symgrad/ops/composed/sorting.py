@@ -1,4 +1,4 @@
-"""Lists of any length in the order of tuples or texts, by arrays or lists with a part of each: the first parts that differ decide."""
+"""Lexicographic sorting of lists of tuples or texts, given as one array or list for each part."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from symgrad.ops.composed.sequences import UNORDERED
 
 
 def parts_at(items: Any, place: Any) -> Any:
-    """The part of each tuple at a place."""
+    """Return one part of each tuple."""
     return [item[place] for item in items]
 
 
 def keys_by(items: Any, key: Any) -> Any:
-    """What a key gives for each item."""
+    """Return the key of each item."""
     return [key(item) for item in items]
 
 
 def places_by(columns: Any, backwards: Any) -> Any:
-    """The places of the items in order; of equals the first stays first, backwards too."""
+    """Return the sorted order as indices; the sort is stable, also in reverse."""
     must(not any(bool(np.any(column != column)) for column in columns), UNORDERED)
     if backwards:
         return (len(columns[0]) - 1 - places_upwards([column[::-1] for column in columns]))[::-1]
@@ -29,7 +29,7 @@ def places_by(columns: Any, backwards: Any) -> Any:
 
 
 def places_upwards(columns: Any) -> Any:
-    """The places in order by the last column, then by the one before it where that decides, up to the first."""
+    """Return the lexicographic order as indices: stable sorts by the last column, then by each preceding column."""
     order = np.argsort(columns[-1], kind="stable")
     for column in columns[:-1][::-1]:
         order = order[np.argsort(column[order], kind="stable")]
@@ -49,12 +49,12 @@ def first_by_columns(items: Any, columns: Any, backwards: Any) -> Any:
 
 
 def ordered_by_places(items: Any, places: Any) -> Any:
-    """The items that stand at some places."""
+    """Return the items at some indices."""
     return [items[place] for place in places]
 
 
 def first_by_places(items: Any, places: Any, what: Any) -> Any:
-    """The item at the first of some places, of which there must be one."""
+    """Return the item at the first index; raise if there is none."""
     if len(places) == 0:
         raise ValueError(what)
     return items[places[0]]

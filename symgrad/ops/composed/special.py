@@ -1,4 +1,4 @@
-"""Functions of ``scipy.special`` said in others."""
+"""Functions of ``scipy.special``, expressed by other functions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def inlined(name: str, place: int | None = None) -> Any:
     return function
 
 
-#: what is inlined as rows: the function, its operands, and the call of the row
+#: functions inlined as rows: the function, its operands, and the call of the row
 polygamma_row, yv_row, kv_row = inlined("polygamma"), inlined("yv"), inlined("kv")
 lambertw_row, zeta_row, wofz_row = inlined("lambertw"), inlined("zeta"), inlined("wofz")
 airy_ai, airy_ai_slope, airy_bi, airy_bi_slope = (inlined("airy", place) for place in range(4))

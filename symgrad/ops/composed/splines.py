@@ -1,4 +1,4 @@
-"""Splines of SciPy by the heights that they pass through: their slopes at the knots, from which SciPy's own source makes the cubic pieces.
+"""Splines of SciPy with active ordinates: computes the slopes at the knots, from which SciPy's own source builds the cubic pieces.
 
 What its classes of piecewise polynomials compute in Cython stands here too, for that source. C. de Boor, A Practical Guide to Splines
 (1978), chapter IV.
@@ -50,7 +50,7 @@ def prepare_input(x: Any, y: Any, axis: Any, dydx: Any = None, xp: Any = None) -
     return x, x[1:] - x[:-1], np.moveaxis(heights, axis, 0), axis, slopes
 
 
-#: what the ends of a spline are called, by the order of a derivative there and its value
+#: names of the boundary conditions of a spline, by the order and the value of the derivative
 ENDS: dict[str, Any] = {"clamped": (1, 0.0), "natural": (2, 0.0), "not-a-knot": "not-a-knot"}
 
 

@@ -1,4 +1,4 @@
-"""Averages, quantiles, covariances, and reductions that pass over what is not a number."""
+"""Averages, quantiles, covariances, and reductions that skip NaN."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def average(a: Numbers, axis: Any = None, weights: Numbers = None, returned: Any
 
 
 def moments_about(a: Numbers, axis: Any, ddof: Any, keepdims: Any, mean: Numbers) -> Any:
-    """The mean square of distances from a mean that is given."""
+    """Return the mean square of deviations from a given mean."""
     apart = a - mean
     total = np.sum(apart * apart, axis=axis, keepdims=keepdims)
     return total / max(np.size(apart) // max(np.size(total), 1) - ddof, 0)
 
 
 def moments_where(a: Numbers, axis: Any, ddof: Any, keepdims: Any, mean: Any, where: Any) -> Any:
-    """The mean square of distances from the mean, or from one that is given, of the elements that are chosen; NaN of too few."""
+    """Return the mean square of deviations from the mean or a given mean, over the selected elements; NaN for too few."""
     x = inexact(a)
     chosen = np.logical_and(where, np.ones_like(x, dtype=bool))
     ones = np.where(chosen, np.ones_like(x), np.zeros_like(x))
@@ -57,7 +57,7 @@ def moments_where(a: Numbers, axis: Any, ddof: Any, keepdims: Any, mean: Any, wh
 
 def var_about(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *, where: Any = None,
               mean: Any = None, correction: Any = None) -> Any:  # fmt: skip
-    """``np.var`` with a mean that is given, a ``correction``, or a mask."""
+    """``np.var`` with a given mean, a ``correction``, or a mask."""
     need(dtype is None and out is None, "np.var takes where, mean and correction with axis and keepdims alone")
     lost = ddof if correction is None else correction
     if where is not None:
@@ -67,7 +67,7 @@ def var_about(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, 
 
 def std_about(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *, where: Any = None,
               mean: Any = None, correction: Any = None) -> Any:  # fmt: skip
-    """``np.std`` with a mean that is given, a ``correction``, or a mask."""
+    """``np.std`` with a given mean, a ``correction``, or a mask."""
     need(dtype is None and out is None, "np.std takes where, mean and correction with axis and keepdims alone")
     lost = ddof if correction is None else correction
     if where is not None:
@@ -85,7 +85,7 @@ def deviation(variances: Any, counted: Any, axis: Any, keepdims: Any) -> Any:
 
 
 def histogram_edges(a: Numbers, bins: Numbers, range: Any) -> Any:
-    """The edges of a histogram: as they are given, or evenly from the smallest to the largest number."""
+    """Return the edges of a histogram: as given, or evenly spaced from the smallest to the largest number."""
     if np.ndim(bins) == 1:
         must(np.all(bins[1:] >= bins[:-1]), "`bins` must increase monotonically, when an array")
         return bins
@@ -105,7 +105,7 @@ def histogram_edges(a: Numbers, bins: Numbers, range: Any) -> Any:
 
 
 def histogram(a: Numbers, bins: Numbers = 10, range: Any = None, density: Any = False, weights: Numbers = None) -> Any:
-    """``np.histogram``: what is counted has no derivative, the weights and the edges have."""
+    """``np.histogram``: the weights and the edges have derivatives, the data have none."""
     need(not isinstance(bins, str), "np.histogram with a rule for its bins is not supported; give their number or their edges")
     edges = histogram_edges(a, bins, range)
     flat = np.ravel(a)
@@ -115,7 +115,7 @@ def histogram(a: Numbers, bins: Numbers = 10, range: Any = None, density: Any = 
         counts = np.bincount(places, minlength=edges.shape[0] - 1)
     else:
         must(np.shape(weights) == np.shape(a), "weights should have the same shape as a.")
-        counts = np.zeros(edges.shape[0] - 1)  # np.bincount gives integers where there is nothing to count
+        counts = np.zeros(edges.shape[0] - 1)  # np.bincount returns integers for empty input
         np.add.at(counts, places, np.ravel(weights)[inside])
         counts = counts if counts.dtype == weights.dtype else counts.astype(weights.dtype)
     if density:
@@ -129,7 +129,7 @@ def histogram_bin_edges(a: Numbers, bins: Numbers = 10, range: Any = None, weigh
     return histogram_edges(a, bins, range)
 
 
-#: methods of quantiles that stand between two elements: alpha and beta of Hyndman and Fan (1996)
+#: continuous quantile methods: alpha and beta of Hyndman and Fan (1996)
 BETWEEN = {
     "hazen": (0.5, 0.5), "weibull": (0.0, 0.0), "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8),
     "interpolated_inverted_cdf": (0.0, 1.0),
@@ -137,7 +137,7 @@ BETWEEN = {
 
 
 def quantile_place(q: Any, count: Any, method: str) -> Any:
-    """Where a quantile stands among so many elements in order, counted from 0."""
+    """Return the position of a quantile among sorted elements, counted from 0."""
     whole = q * (count - 1)
     if method == "linear":
         return whole
@@ -158,7 +158,7 @@ def quantile_place(q: Any, count: Any, method: str) -> Any:
 
 
 def weighted_mean(a: Any, b: Any, part: Any) -> Any:
-    """What stands between two numbers, counted from the nearer one, as NumPy computes it."""
+    """Interpolate between two numbers, starting from the nearer one, as NumPy does."""
     step = b - a
     if np.ndim(part):
         return np.where(part >= 0.5, b - step * (1 - part), a + step * part)
@@ -166,7 +166,7 @@ def weighted_mean(a: Any, b: Any, part: Any) -> Any:
 
 
 def quantile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear", keepdims: Any = False) -> Any:
-    """``np.quantile``: between the two elements next to the requested place."""
+    """``np.quantile``: interpolation between the two elements next to the position."""
     ordered = np.sort(rows_first(a, axis), axis=0)
     must(ordered.shape[0] > 0, "quantiles of nothing are not supported")
     if np.ndim(q):
@@ -194,7 +194,7 @@ def percentile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear",
 
 
 def nanmedian(a: Numbers, axis: Any = None, keepdims: Any = False) -> Any:
-    """``np.nanmedian`` of all elements, or along one axis: sorting puts what is no number last."""
+    """``np.nanmedian`` of all elements, or along one axis: sorting puts NaN last."""
     if axis is None:
         whole = np.ravel(a)
         medians = np.median(whole[~np.isnan(whole)]) if a.dtype.kind not in "iub" else np.median(a)
@@ -239,7 +239,7 @@ def nanquantile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear"
 
 
 def nanquantile_along(a: Any, q: Any, axis: Any, method: str) -> Any:
-    """One quantile of the elements that are numbers: sorting puts what is none last."""
+    """Return one quantile of the elements that are not NaN: sorting puts NaN last."""
     need(method == "linear", "this method of np.nanquantile along axes is not supported")
     must(0 <= q <= 1, "quantiles must be between 0 and 1")
     ordered = np.sort(rows_first(a, axis), axis=0)
@@ -258,7 +258,7 @@ def nanpercentile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linea
 
 
 def numbers_or(a: Any, other: Any) -> Any:
-    """Another number in the place of what is none; integers and bools are all numbers."""
+    """Replace NaN by a number; integers and bools are unchanged."""
     return a if a.dtype.kind in "iub" else np.where(np.isnan(a), other, a)
 
 
@@ -268,7 +268,7 @@ def are_numbers(a: Any, where: Any) -> Any:
 
 
 def chosen_or(a: Any, other: Any, dtype: Any, where: Any) -> Any:
-    """Another number in the place of what is none, or is not chosen, in a dtype."""
+    """Replace NaN and elements that are not selected by a number, in a dtype."""
     numbers = numbers_or(a, other)
     chosen = numbers if where is None else np.where(where, numbers, other)
     return chosen if dtype is None else chosen.astype(dtype)
@@ -280,7 +280,7 @@ def begun(initial: Any, reduced: Any) -> Any:
 
 
 def nanprod(a: Numbers, axis: Any = None, dtype: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
-    """``np.nanprod``: what is not a number counts as one."""
+    """``np.nanprod``: NaN counts as one."""
     product = np.prod(chosen_or(a, 1, dtype, where), axis=axis, keepdims=keepdims)
     return product if initial is None else product * begun(initial, product)
 
@@ -294,7 +294,7 @@ def nansum_within(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = No
 
 
 def nanmean_within(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = None) -> Any:
-    """``np.nanmean`` in a dtype, or of what is chosen."""
+    """``np.nanmean`` in a dtype, or of selected elements."""
     need(out is None, "out of np.nanmean is not supported with other arguments")
     x = inexact(a) if dtype is None else a.astype(dtype)
     chosen = are_numbers(x, where)
@@ -303,7 +303,7 @@ def nanmean_within(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = N
 
 
 def nanmax_within(a: Numbers, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
-    """``np.nanmax`` with a number that is no smaller than what is left out."""
+    """``np.nanmax`` with a lower bound for omitted elements."""
     need(out is None and initial is not None, "np.nanmax with where needs initial")
     if a.dtype.kind in "iub":
         return np.max(a, axis=axis, keepdims=keepdims, initial=initial, where=True if where is None else where)
@@ -312,7 +312,7 @@ def nanmax_within(a: Numbers, axis: Any = None, out: Any = None, keepdims: Any =
 
 
 def nanmin_within(a: Numbers, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
-    """``np.nanmin`` with a number that is no larger than what is left out."""
+    """``np.nanmin`` with an upper bound for omitted elements."""
     need(out is None and initial is not None, "np.nanmin with where needs initial")
     if a.dtype.kind in "iub":
         return np.min(a, axis=axis, keepdims=keepdims, initial=initial, where=True if where is None else where)
@@ -321,7 +321,7 @@ def nanmin_within(a: Numbers, axis: Any = None, out: Any = None, keepdims: Any =
 
 
 def in_full(a: Any, dtype: Any) -> Any:
-    """An array in a dtype that rounds none of its numbers; NumPy would round their sums alone."""
+    """Return an array in a dtype that represents its numbers exactly; NumPy would only round their sums."""
     wide = a.astype(dtype)
     need(wide.dtype == float or wide.dtype == a.dtype, "np.nanvar and np.nanstd in a narrower dtype are not supported")
     return wide
@@ -355,12 +355,12 @@ def nanstd(a: Numbers, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepd
 
 
 def nancumsum(a: Numbers, axis: Any = None) -> Any:
-    """``np.nancumsum``: what is not a number counts as zero."""
+    """``np.nancumsum``: NaN counts as zero."""
     return np.cumsum(numbers_or(a, 0), axis=axis)
 
 
 def nancumprod(a: Numbers, axis: Any = None) -> Any:
-    """``np.nancumprod``: what is not a number counts as one."""
+    """``np.nancumprod``: NaN counts as one."""
     return np.cumprod(numbers_or(a, 1), axis=axis)
 
 

@@ -1,4 +1,4 @@
-"""Iterators with state, as the frontend inlines them: each knows what it reads from and how far it has come.
+"""Iterators with state, which the frontend inlines: each holds its source and its position.
 
 Going over one in a ``for`` statement, and leaving it, leaves the position behind the last item that was taken. Of those that ``tells``
 is true of, ``left`` answers without an effect whether there is one more item, and ``take`` takes it. Others, among them all of
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Stepping:
-    """What iterators with state have in common."""
+    """The common base of iterators with state."""
 
     left: Any
     take: Any
@@ -260,7 +260,7 @@ class Chained(Stepping):
 
 
 class Limited(Stepping):
-    """``itertools.islice`` up to a place."""
+    """``itertools.islice`` with a stop only."""
 
     def __init__(self, inner: Any, stop: Any) -> None:
         self.inner = inner
@@ -371,7 +371,7 @@ def positioned(iterable: Any) -> Any:
     return iter(iterable)
 
 
-#: what the class of each is in Python
+#: the class of each in Python
 CLASSES: dict[type, type] = {
     Walk: type(iter([])), Backwards: type(reversed([])), WalkOfRange: type(iter(range(0))), WalkOfValues: type(iter({}.values())),
     WalkOfItems: type(iter({}.items())), Enumerated: enumerate, Single: zip, ZippedLongest: itertools.zip_longest, Mapped: map,

@@ -1,4 +1,4 @@
-"""The truncated normal distribution of ``scipy.stats``: the normal one between two bounds, in units of its deviation.
+"""The truncated normal distribution of ``scipy.stats``, with bounds in units of the standard deviation.
 
 Formulas: Johnson, Kotz and Balakrishnan, Continuous Univariate Distributions, volume 1 (1994), chapter 13; the logarithms are of the tail
 that is the smaller, so that none cancels.
@@ -38,7 +38,7 @@ def log_mass(a: Any, b: Any) -> Any:
 
 
 def inside(z: Any, a: Any, b: Any) -> Any:
-    """A place between the bounds, for one that is not: in the middle, or by a finite bound."""
+    """Return a point between the bounds: the midpoint, or a point next to a finite bound."""
     low, high = np.where(np.isfinite(a), a, np.minimum(b, 0.0) - 2.0), np.where(np.isfinite(b), b, np.maximum(a, 0.0) + 2.0)
     return np.where((a < z) & (z < b), z, 0.5 * low + 0.5 * high)
 

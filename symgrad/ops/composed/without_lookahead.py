@@ -1,4 +1,4 @@
-"""Iterators with state that have no ``left``, as the frontend inlines them: they learn whether there is one more item by taking it."""
+"""Iterators with state that have no ``left``: they learn whether another item exists by taking it. The frontend inlines them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from symgrad.ops.composed.stepping import Stepping, tells
 
 
 class Zipped(Stepping):
-    """``zip`` of what yields tuples and of one iterable more: whatever the second lacks, the first has given already."""
+    """``zip`` of an iterator of tuples and one more iterable; the first is advanced before the second."""
 
     def __init__(self, first: Any, second: Any) -> None:
         self.first = first
@@ -47,7 +47,7 @@ class Zipped(Stepping):
 
 
 class ZippedStrictly(Stepping):
-    """``zip(strict=True)`` of what yields tuples and of one iterable more."""
+    """``zip(strict=True)`` of an iterator of tuples and one more iterable."""
 
     def __init__(self, first: Any, second: Any, shorter: Any, longer: Any) -> None:
         self.first = first
@@ -69,7 +69,7 @@ class ZippedStrictly(Stepping):
 
 
 class ZippedAround(Stepping):
-    """``zip`` of a generator between iterables that tell: the generator is run in one place, when its turn is."""
+    """``zip`` of a generator between iterables with known ends: the generator runs in one place, in its turn."""
 
     def __init__(self, before: Any, generator: Any, after: Any) -> None:
         self.before = before
@@ -192,7 +192,7 @@ class Accumulated(Stepping):
 
 
 class Sliced(Stepping):
-    """``itertools.islice`` from a place on, in steps."""
+    """``itertools.islice`` with start and step."""
 
     def __init__(self, inner: Any, start: Any, stop: Any, step: Any) -> None:
         self.inner = inner
@@ -263,7 +263,7 @@ class Running(Stepping):
         yield from self.generator
 
 
-#: what the class of each is in Python
+#: the class of each in Python
 CLASSES: dict[type, type] = {
     Zipped: zip, ZippedStrictly: zip, ZippedAround: zip, Filtered: filter, Compressed: itertools.compress,
     TakenWhile: itertools.takewhile, DroppedWhile: itertools.dropwhile, Accumulated: itertools.accumulate, Sliced: itertools.islice,

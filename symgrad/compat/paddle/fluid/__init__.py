@@ -1,4 +1,4 @@
-"""The older spellings (``paddle.fluid``); operations are appended to programs, whichever mode is on."""
+"""The older spellings (``paddle.fluid``); operations are appended to programs in either mode."""
 
 from typing import TYPE_CHECKING
 

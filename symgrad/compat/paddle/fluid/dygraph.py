@@ -1,4 +1,4 @@
-"""``paddle.fluid.dygraph``: the older spellings of what computes at once."""
+"""``paddle.fluid.dygraph``: the older spellings of eager execution."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Linear(Plain):
         self.act = None if act is None else getattr(network, act, None) or getattr(tensors, act)
 
     def forward(self, input: Any) -> Any:
-        """What the layer computes."""
+        """Compute the layer's result."""
         output = super().forward(input)
         return output if self.act is None else self.act(output)
 

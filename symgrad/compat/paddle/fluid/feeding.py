@@ -1,4 +1,4 @@
-"""Rows of samples as what programs are fed (``paddle.fluid.DataFeeder``)."""
+"""Converts rows of samples to the arrays that programs are fed (``paddle.fluid.DataFeeder``)."""
 
 from __future__ import annotations
 

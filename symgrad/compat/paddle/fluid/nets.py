@@ -1,4 +1,4 @@
-"""``paddle.fluid.nets``: layers that are often put together."""
+"""``paddle.fluid.nets``: common combinations of layers."""
 
 from __future__ import annotations
 

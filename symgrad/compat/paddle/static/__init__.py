@@ -29,13 +29,12 @@ from symgrad.vocabulary.network import accuracy
 
 
 def load(program: Program, model_path: str, executor: Executor | None = None) -> None:
-    """Give what is persistable in a program the values that ``save`` has written."""
+    """Load the persistable variables of a program from the files of ``save``."""
     storing.load(program, model_path)
 
 
 def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -> None:
-    """Write a program and the values of what is persistable, over any files that are there; ``protocol`` is one of pickle's, which is
-    not used."""
+    """Save a program and its persistable variables, replacing existing files; ``protocol`` is unused, since nothing is pickled."""
     if configs or protocol not in range(2, 5):
         raise BadArgument(f"save takes a protocol from 2 to 4, and no {', '.join(configs) or f'protocol {protocol}'}")
     storing.save(program, model_path, overwrite=True)
@@ -43,7 +42,7 @@ def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -
 
 def save_inference_model(path_prefix: str, feed_vars: Sequence[Variable], fetch_vars: Sequence[Variable], executor: Executor | None = None,
                          program: Program | None = None) -> None:  # fmt: skip
-    """Write what computes some variables from others, over any files that are there."""
+    """Save the program that computes some variables from others, replacing existing files."""
     storing.save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program, overwrite=True)
 
 
