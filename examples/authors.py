@@ -1,6 +1,6 @@
-"""Whose sentence is it, Austen's or Melville's?  An embedding and two layers, through tensors.
+"""Classification of sentences by author, Austen or Melville: an embedding and two layers, with tensors.
 
-Data: 700 sentences each of "Emma" (1815) and "Moby-Dick" (1851), both in the public domain, without the names of persons.
+Data: 700 sentences each from "Emma" (1815) and "Moby-Dick" (1851), both in the public domain; names of persons are removed.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from symgrad.vocabulary import network, tensors
 
 DATA = Path(__file__).parent / "data" / "sentences.txt"
 AUTHORS = ("austen", "melville")
-TRAINING = 1100  #: sentences that the classifier is fitted to; the other 300 test it
-LENGTH = 40  #: words read of a sentence; shorter ones are filled up with the empty word 0
+TRAINING = 1100  #: number of training sentences; the other 300 are the test set
+LENGTH = 40  #: number of words per sentence; shorter sentences are padded with the empty word 0
 
 
 def sentences() -> tuple[Any, Any, list[str]]:
-    """Word numbers (1400, 40), authors (1400,), and the words; a word seen once in training is unknown, number 1."""
+    """Word numbers (1400, 40), authors (1400,), and the words; number 1 is unknown, a word seen at most once in training."""
     lines = [line.rstrip("\n").split("\t") for line in DATA.read_text().splitlines() if not line.startswith("#")]
     texts = [re.findall(r"[a-z']+", text.lower())[:LENGTH] for _, text in lines]
     counts = Counter(word for words in texts[:TRAINING] for word in words)
@@ -36,14 +36,14 @@ def sentences() -> tuple[Any, Any, list[str]]:
 
 
 def parameters(words: int, generator: np.random.Generator, width: int = 24, hidden: int = 16, dtype: str = "float32") -> list[Tensor]:
-    """The embedding, and weights and offsets of two layers."""
+    """The embedding, and the weights and biases of two layers."""
     shapes = [(words, width), (width, hidden), (hidden,), (hidden, 2), (2,)]
     values = [generator.normal(0.0, 0.3, shape) if len(shape) == 2 else np.zeros(shape) for shape in shapes]
     return [Tensor(value.astype(dtype), stop_gradient=False) for value in values]
 
 
 def scores(words: Any, weights: list[Tensor], rest: float = 0.0) -> Any:
-    """The logits of both authors: the mean of the words' vectors, then two layers; ``rest``: the share that dropout leaves out."""
+    """The logits of both authors: the mean of the word vectors, then two layers; ``rest`` is the dropout rate."""
     table, first, first_offset, second, second_offset = weights
     vectors = network.embedding(Tensor(words), table, padding_idx=0)
     number = Tensor((words != 0).sum(axis=1, keepdims=True).astype(table.dtype))
@@ -53,7 +53,7 @@ def scores(words: Any, weights: list[Tensor], rest: float = 0.0) -> Any:
 
 
 def train(epochs: int = 6, batch: int = 32) -> float:
-    """Train, print how it goes, and give the share of test sentences whose author is found."""
+    """Train the classifier, print the progress, and return its accuracy on the test set."""
     words, authors, known = sentences()
     generator = np.random.default_rng(3)
     weights = parameters(len(known), generator)

@@ -1,4 +1,4 @@
-"""Where the cameras stood: cameras and points from pictures, by the sparse Jacobian of all reprojection errors (GradBench's "ba")."""
+"""Bundle adjustment: cameras and points from pictures, by the sparse Jacobian of all reprojection errors (GradBench's "ba")."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CAMERAS, POINTS = 6, 40
 
 
 def rotated(turns: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Points turned about axes whose lengths are the angles: the formula of Rodrigues, row by row."""
+    """Rotate points about axes whose lengths are the angles: the formula of Rodrigues, row by row."""
     angles = np.sqrt(np.sum(turns**2, axis=1, keepdims=True))
     axes = turns / angles
     along = axes * np.sum(axes * points, axis=1, keepdims=True)
@@ -20,7 +20,7 @@ def rotated(turns: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def projected(cameras: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Where cameras see points; a camera is its rotation (3), center (3), focal length, principal point (2) and radial distortion (2)."""
+    """Project points into cameras; a camera is its rotation (3), center (3), focal length, principal point (2), radial distortion (2)."""
     seen = rotated(cameras[:, 0:3], points - cameras[:, 3:6])
     flat = seen[:, :2] / seen[:, 2:]
     square = np.sum(flat**2, axis=1)
@@ -30,13 +30,13 @@ def projected(cameras: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 def residuals(cameras: np.ndarray, points: np.ndarray, weights: np.ndarray, of_camera: np.ndarray, of_point: np.ndarray,
               features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """The weighted reprojection error of each observation, and how far its weight is from 1."""
+    """The weighted reprojection error of each observation, and the deviation of its squared weight from 1."""
     errors = projected(cameras[of_camera], points[of_point]) - features
     return weights[:, None] * errors, 1.0 - weights**2
 
 
 def scene(seed: int = 0) -> tuple[np.ndarray, ...]:
-    """True cameras and points, and what they see: which camera, which point, where."""
+    """True cameras and points, and their observations: camera, point and image position."""
     rng = np.random.default_rng(seed)
     points = rng.uniform(-1.0, 1.0, (POINTS, 3)) + [0.0, 0.0, 6.0]
     turns, centers = rng.normal(0.0, 0.1, (CAMERAS, 3)), rng.normal(0.0, 0.5, (CAMERAS, 3))
@@ -47,7 +47,7 @@ def scene(seed: int = 0) -> tuple[np.ndarray, ...]:
 
 def adjusted(cameras: np.ndarray, points: np.ndarray, weights: np.ndarray, seen: tuple[np.ndarray, ...], rounds: int = 12,
              verbose: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:  # fmt: skip
-    """Cameras, points and weights that fit what is seen, and the sum of squares, by the method of Levenberg and Marquardt."""
+    """Fit cameras, points and weights to the observations by the method of Levenberg and Marquardt; also return the sum of squares."""
     jacobian = symgrad.jacobian(residuals, wrt=("cameras", "points", "weights"), sparsity="auto")
     unknowns, damping = [cameras, points, weights], 1.0
     error = np.concatenate([part.ravel() for part in residuals(*unknowns, *seen)])

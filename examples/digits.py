@@ -1,4 +1,4 @@
-"""Handwritten digits with a small convolutional network, through programs: at least 97 % right on images not seen before.
+"""Handwritten digits with a small convolutional network, as a static program: at least 97 % accuracy on the test images.
 
 Data: "Optical Recognition of Handwritten Digits", E. Alpaydin and C. Kaynak (1998), UCI Machine Learning Repository,
 doi:10.24432/C50P49, CC BY 4.0: the 1,797 images of its test part, 8 x 8 pixels of 17 greys.
@@ -18,11 +18,11 @@ from symgrad.static import Program, program_guard
 from symgrad.vocabulary import network, tensors
 
 DATA = Path(__file__).parent / "data" / "digits.csv.gz"
-TRAINING = 1437  #: images that the network is fitted to; the other 360 test it
+TRAINING = 1437  #: number of training images; the other 360 are the test set
 
 
 def images() -> tuple[Any, Any]:
-    """(1797, 1, 8, 8) greys between 0 and 1, and the digits as (1797, 1)."""
+    """Grey values (1797, 1, 8, 8) between 0 and 1, and the digits as (1797, 1)."""
     with gzip.open(DATA, "rt") as file:
         table = np.loadtxt(file, delimiter=",")
     order = np.random.default_rng(0).permutation(len(table))
@@ -31,7 +31,7 @@ def images() -> tuple[Any, Any]:
 
 
 def build(dtype: str = "float32", rate: float = 0.01) -> tuple[Program, Program, dict[str, Any]]:
-    """The network: two convolutions, a pool, two full layers; loss and logits."""
+    """The network: two convolutions, a pooling layer, two dense layers; returns loss and logits."""
     main, startup = Program(), Program()
     with program_guard(main, startup):
         image = static.data("image", [-1, 1, 8, 8], dtype)
@@ -47,7 +47,7 @@ def build(dtype: str = "float32", rate: float = 0.01) -> tuple[Program, Program,
 
 
 def train(epochs: int = 8, batch: int = 32) -> float:
-    """Train, print how it goes, and give the share of test images that are read rightly."""
+    """Train the network, print the progress, and return its accuracy on the test images."""
     seed(7)
     pixels, digits = images()
     pixels = pixels.astype("float32")

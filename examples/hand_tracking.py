@@ -15,7 +15,7 @@ FINGERS, ANGLES = 5, 26  #: three angles and three coordinates of the wrist, fou
 
 
 def about(axis: int, angle: float) -> np.ndarray:
-    """The rotation about an axis of coordinates."""
+    """The rotation about a coordinate axis."""
     turn, (i, j) = np.eye(3), [k for k in range(3) if k != axis]
     turn[i, i] = turn[j, j] = np.cos(angle)
     turn[i, j], turn[j, i] = -np.sin(angle), np.sin(angle)
@@ -23,7 +23,7 @@ def about(axis: int, angle: float) -> np.ndarray:
 
 
 def skin(pose: np.ndarray, joints: np.ndarray, rest: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Where the vertices of a hand at rest are in a pose; each bone has a weight for each vertex."""
+    """The vertices of a hand in a pose; each bone has a weight for each vertex."""
     wrist = about(0, pose[0]) @ about(1, pose[1]) @ about(2, pose[2])
     vertices = weights[0][:, None] * ((rest - joints[0]) @ wrist.T + pose[3:6])
     for finger in range(FINGERS):
@@ -37,12 +37,12 @@ def skin(pose: np.ndarray, joints: np.ndarray, rest: np.ndarray, weights: np.nda
 
 
 def simple(pose: np.ndarray, hand: tuple[np.ndarray, ...], nearest: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """How far points are from the vertices that they belong to."""
+    """The differences between points and their vertices."""
     return (skin(pose, *hand)[nearest] - points).ravel()
 
 
 def complicated(pose: np.ndarray, at: np.ndarray, hand: tuple[np.ndarray, ...], triangles: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """How far points are from places in triangles of the skin, each given by two coordinates of its own."""
+    """The differences between points and places in triangles of the skin; each place has two coordinates in its triangle."""
     corners, first, second = skin(pose, *hand)[triangles], at[:, 0, None], at[:, 1, None]
     return (first * corners[:, 0] + second * corners[:, 1] + (1.0 - first - second) * corners[:, 2] - points).ravel()
 

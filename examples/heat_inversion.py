@@ -1,4 +1,4 @@
-"""Where the heat was: the initial temperature of a rod from readings while it cools, through a stencil that works in place."""
+"""The initial temperature of a rod from measurements while it cools, through a stencil that updates its array in place."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CELLS, STEPS, EVERY = 40, 60, 3
 
 
 def simulate(start: np.ndarray, conductivity: np.ndarray) -> np.ndarray:
-    """The readings: one row of temperatures for every third step."""
+    """The measurements: one row of temperatures for every third step."""
     rod = start.copy()
     readings = np.zeros((STEPS // EVERY, len(rod)))
     for step in range(STEPS):
@@ -23,13 +23,13 @@ def simulate(start: np.ndarray, conductivity: np.ndarray) -> np.ndarray:
 
 
 def misfit(start: np.ndarray, conductivity: np.ndarray, measured: np.ndarray) -> float:
-    """Squared distance from the measurements, and a little roughness."""
+    """The squared distance from the measurements, plus a small roughness penalty."""
     distance = simulate(start, conductivity) - measured
     return np.sum(distance**2) + 1e-6 * np.sum((start[1:] - start[:-1]) ** 2)
 
 
 def truth() -> tuple[np.ndarray, np.ndarray]:
-    """A rod with a hot block and a warm bump, whose middle conducts badly."""
+    """A rod with a hot block and a warm bump, and a poorly conducting middle."""
     place = np.arange(CELLS) / CELLS
     start = np.where((place > 0.2) & (place < 0.35), 1.0, 0.0) + 0.6 * np.exp(-(((place - 0.7) / 0.08) ** 2))
     conductivity = np.where((place[1:] > 0.45) & (place[1:] < 0.55), 0.3, 1.0)

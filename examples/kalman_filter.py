@@ -1,4 +1,4 @@
-"""The flow of the Nile as a level that drifts: the log-likelihood of a Kalman filter, and the variances of the greatest likelihood."""
+"""The flow of the Nile as a drifting level: the log-likelihood of a Kalman filter, and the variances that maximise it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ DATA = Path(__file__).parent / "data" / "nile.csv"
 
 
 def load() -> np.ndarray:
-    """The flow of each year."""
+    """The yearly flow."""
     return np.loadtxt(DATA, delimiter=",", skiprows=3)[:, 1]
 
 
 def log_likelihood(parameters: np.ndarray, flow: np.ndarray) -> float:
-    """Of the logarithms of the two variances; the first year starts the filter."""
+    """The log-likelihood as a function of the logarithms of the two variances; the first year initialises the filter."""
     noise, drift = np.exp(parameters)
     transition, observe = np.eye(1), np.ones((1, 1))
     mean = np.array([flow[0]])

@@ -12,13 +12,13 @@ DATA = Path(__file__).parent / "data" / "challenger.csv"
 
 
 def load() -> tuple[np.ndarray, np.ndarray]:
-    """Temperatures in degrees Fahrenheit, and 1.0 where an O-ring was damaged."""
+    """Temperatures in degrees Fahrenheit, and 1.0 for flights with a damaged O-ring."""
     table = np.loadtxt(DATA, delimiter=",", skiprows=5)
     return table[:, 0], table[:, 1]
 
 
 def loss(weights: np.ndarray, temperature: np.ndarray, distress: np.ndarray) -> float:
-    """Minus the log-likelihood, one flight after the other."""
+    """The negative log-likelihood, summed over the flights in a loop."""
     total = 0.0
     for t, y in zip(temperature, distress):
         score = weights[0] + weights[1] * (t - 70.0)
@@ -33,7 +33,7 @@ example_arguments = {"loss": (np.array([-0.5, -0.1]), *load())}
 
 
 def fit(temperature: np.ndarray, distress: np.ndarray, verbose: bool = False) -> np.ndarray:
-    """The weights of the greatest likelihood."""
+    """The maximum-likelihood weights."""
     slope = symgrad.grad(loss)
     weights = np.zeros(2)
     for step in range(20):

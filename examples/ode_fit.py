@@ -1,4 +1,4 @@
-"""Predators and prey: the rates of an ordinary differential equation fitted to observations, through a solver that chooses its steps."""
+"""Predators and prey: the rates of an ordinary differential equation fitted to observations, through an adaptive solver."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def slope(state: np.ndarray, rates: np.ndarray) -> np.ndarray:
 
 
 def solve(rates: np.ndarray, times: np.ndarray, tolerance: float) -> np.ndarray:
-    """The states at the times, by steps of Bogacki and Shampine that are halved until the error estimate is small."""
+    """The states at the times, by the Bogacki-Shampine method; a step is halved until the error estimate is small."""
     states = np.empty((len(times), 2))
     state = np.array([8.0, 2.0])
     now, step = 0.0, 0.1
@@ -48,7 +48,7 @@ example_arguments = {"loss": (np.array([1.0, 0.35, 0.45, 0.12]), TIMES, solve(TR
 
 
 def fit(rates: np.ndarray, times: np.ndarray, observed: np.ndarray, tolerance: float, verbose: bool = False) -> np.ndarray:
-    """Steps of Gauss and Newton; the Jacobian is a pullback called for every row of an identity."""
+    """Gauss-Newton steps; the Jacobian is computed by one call of the pullback for each row of an identity."""
     for k in range(15):
         states, pullback = symgrad.vjp(solve, rates, times, tolerance, wrt=0)
         jacobian = np.array([pullback(row.reshape(states.shape)) for row in np.eye(states.size)])

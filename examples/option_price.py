@@ -1,4 +1,4 @@
-"""A European call by Black and Scholes, and all its Greeks: first and second derivatives of one plain function."""
+"""The Black-Scholes price of a European call, and all its Greeks: derivatives of one plain function up to third order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def normal(x: float) -> float:
 
 
 def price(spot: float, strike: float, rate: float, volatility: float, years: float) -> float:
-    """What the right to buy at the strike is worth."""
+    """The price of the call."""
     width = volatility * math.sqrt(years)
     d1 = (math.log(spot / strike) + (rate + 0.5 * volatility**2) * years) / width
     d2 = d1 - width
@@ -21,7 +21,7 @@ def price(spot: float, strike: float, rate: float, volatility: float, years: flo
 
 example_arguments = {"price": (100.0, 95.0, 0.03, 0.25, 0.75)}
 
-#: name -> the parameters that the price is differentiated by, one after the other, and the sign by custom
+#: name -> the parameters with respect to which the price is differentiated, in order, and the conventional sign
 GREEKS = {
     "delta": (("spot",), 1.0),
     "vega": (("volatility",), 1.0),
@@ -37,7 +37,7 @@ GREEKS = {
 
 
 def greeks(*arguments: float) -> dict[str, float]:
-    """Every Greek at one point of the market."""
+    """All Greeks at one point of the market."""
     made = {}
     for name, (parameters, sign) in GREEKS.items():
         derived = price

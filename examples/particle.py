@@ -1,4 +1,4 @@
-"""A charged particle that is steered to the origin, in all four combinations of modes: GradBench's ``particle``.
+"""A charged particle steered to the origin, in all four combinations of modes: GradBench's ``particle``.
 
 From Pearlmutter and Siskind, "Using Programming Language Theory to Make Automatic Differentiation Sound and Efficient" (2008).
 """
@@ -11,13 +11,13 @@ import symgrad
 
 
 def potential(position: np.ndarray, w: float) -> float:
-    """The electric potential of two charges, one of which stands where ``w`` says."""
+    """The electric potential of two charges; ``w`` determines the position of one."""
     first, second = position - np.array([10.0, 10.0 - w]), position - np.array([10.0, 0.0])
     return 1.0 / np.sqrt(first @ first) + 1.0 / np.sqrt(second @ second)
 
 
 def miss(w: float, mode: str) -> float:
-    """The squared distance from the origin at which the particle meets the axis; its path by Euler's method, forces by ``mode``."""
+    """The squared distance from the origin at which the particle meets the axis: Euler's method, with forces derived by ``mode``."""
     position, velocity, step = np.array([0.0, 8.0]), np.array([0.75, 0.0]), 0.1
     while True:
         force = -symgrad.jacfwd(potential)(position, w) if mode == "forward" else -symgrad.grad(potential)(position, w)
@@ -33,7 +33,7 @@ example_arguments = {"miss": (0.0, "forward")}
 
 
 def steered(w: float, outer: str, inner: str) -> float:
-    """The ``w`` that brings the particle to the origin, by gradient descent with derivatives by ``outer``."""
+    """The ``w`` that steers the particle to the origin, by gradient descent with derivatives by ``outer``."""
     slope = symgrad.jacfwd(miss) if outer == "forward" else symgrad.grad(miss)
     value, gradient, step, downs = miss(w, inner), slope(w, inner), 1e-5, 0
     while abs(gradient) > 1e-5:

@@ -1,4 +1,4 @@
-"""The valley of Rosenbrock, with a loop and stores in place: ``python -m symgrad show examples/rosenbrock.py:loss``."""
+"""Rosenbrock's function, with a loop and in-place stores: ``python -m symgrad show examples/rosenbrock.py:loss``."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def loss(x: np.ndarray, steepness: float) -> float:
     return np.sum(terms)
 
 
-#: what the command line differentiates at
+#: the arguments that the command line uses
 example_arguments = {"loss": (np.array([-1.2, 1.0, 0.8]), 100.0)}
 
 
 def newton(x: np.ndarray, steepness: float, rounds: int = 50) -> np.ndarray:
-    """The minimum, by Newton's method with a Hessian from the gradient's own derivative."""
+    """The minimum, by Newton's method; the Hessian is the derivative of the gradient."""
     slope = symgrad.grad(loss)
     for _ in range(rounds):
         gradient, pullback = symgrad.vjp(slope, x, steepness, wrt=0)

@@ -17,7 +17,7 @@ def height(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def descend(f: Callable[[np.ndarray], float], slope: Callable[[np.ndarray], np.ndarray], start: np.ndarray) -> np.ndarray:
-    """A minimum of ``f``: the step is doubled after ten steps that went down, and halved where one did not."""
+    """A minimum of ``f``: the step is doubled after ten successful steps, and halved after an unsuccessful one."""
     x, value, gradient = start, f(start), slope(start)
     step, downs = 1e-5, 0
     while np.sqrt(gradient @ gradient) > 1e-5:
@@ -36,7 +36,7 @@ def descend(f: Callable[[np.ndarray], float], slope: Callable[[np.ndarray], np.n
 
 
 def highest(x: np.ndarray, start: np.ndarray, mode: str) -> np.ndarray:
-    """The point above ``x`` at which the height is greatest, with derivatives by ``mode``."""
+    """The ``y`` that maximises the height at ``x``, with derivatives by ``mode``."""
 
     def depth(y: np.ndarray) -> float:
         return -height(x, y)
@@ -54,7 +54,7 @@ example_arguments = {"ridge": (np.array([1.0, 1.0]), np.array([1.0, 1.0]), "forw
 
 
 def saddle(start: np.ndarray, outer: str, inner: str) -> np.ndarray:
-    """The lowest of the highest points: the derivative by ``outer`` of what takes derivatives by ``inner``."""
+    """The saddle point: minimise the maxima, by derivatives in mode ``outer`` of a function that uses derivatives in mode ``inner``."""
     derive = symgrad.jacfwd if outer == "forward" else symgrad.grad
     slope = derive(ridge)
     x = descend(lambda x: ridge(x, start, inner), lambda x: slope(x, start, inner), start)

@@ -1,4 +1,4 @@
-"""Logistic regression on eight shards of data that a local cluster holds; one of its workers is killed half-way."""
+"""Logistic regression on eight shards of data on a local cluster; one of its workers is killed half-way."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRUTH = {"weights": np.array([1.5, -2.0, 0.5]), "intercept": -0.3}
 
 
 def read(shard: int) -> tuple[np.ndarray, np.ndarray]:
-    """The inputs and answers of a shard, as a worker would read them from a file; some shards are larger than others."""
+    """The inputs and labels of a shard, as a worker would read them from a file; some shards are larger than others."""
     random = np.random.default_rng(shard)
     x = random.normal(size=(200 + 50 * shard, 3))
     chance = 1.0 / (1.0 + np.exp(-x @ TRUTH["weights"] - TRUTH["intercept"]))
@@ -26,13 +26,13 @@ def read(shard: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def loss(params: dict[str, Any], x: np.ndarray, y: np.ndarray) -> float:
-    """Minus the log-likelihood of the answers of a shard."""
+    """The negative log-likelihood of the labels of a shard."""
     score = x @ params["weights"] + params["intercept"]
     return np.sum(np.logaddexp(0.0, score) - y * score)
 
 
 def penalty(params: dict[str, Any]) -> float:
-    """Keeps the weights small; it is added once."""
+    """A penalty on large weights; it is added once."""
     return 0.5 * np.sum(params["weights"] ** 2)
 
 
@@ -41,13 +41,13 @@ example_arguments = {"loss": (TRUTH, *read(0)), "penalty": (TRUTH,)}
 
 
 def alone() -> dict[str, Any]:
-    """The best parameters, computed by this process with all the data."""
+    """The optimal parameters, computed by this process with all data."""
     x, y = (np.concatenate(parts) for parts in zip(*map(read, range(SHARDS))))
     return solvers.minimize(lambda params: loss(params, x, y) + penalty(params), start, tol=1e-8).x
 
 
 def together(client: distributed.Client, kill: bool = True) -> tuple[dict[str, Any], int]:
-    """The best parameters, computed by the workers of a cluster, and how many of them were killed on the way."""
+    """The optimal parameters, computed by the workers of a cluster, and the number of killed workers."""
     steps, killed = [], []
 
     def progress(done: int, shards: int) -> None:

@@ -1,10 +1,10 @@
 """
-A sharper picture
-=================
+Deblurring
+==========
 
-A picture was blurred and has noise. The sharp one is sought whose blurred version is close to it
-and whose brightness has few jumps (*total variation*, Rudin, Osher and Fatemi 1992). Only the
-blur is programmed, its transpose comes from the gradient.
+A picture is blurred and noisy. We seek a sharp picture with two properties: its blurred version is
+close to the data, and its brightness has few jumps (*total variation*, Rudin, Osher and Fatemi
+1992). The program contains only the blur; the gradient supplies its transpose.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ import symgrad
 
 
 def blurred(picture, kernel):
-    """The mean over a neighbourhood, weighted by the kernel; borders are left out."""
+    """The mean over a neighbourhood, weighted by the kernel; borders are omitted."""
     width = kernel.shape[0]
     rows, columns = picture.shape[0] - width + 1, picture.shape[1] - width + 1
     out = np.zeros((rows, columns))

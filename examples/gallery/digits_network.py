@@ -2,9 +2,9 @@
 Handwritten digits
 ==================
 
-A network of two layers, written in NumPy, learns to read the test part of "Optical Recognition of
-Handwritten Digits" (Alpaydin and Kaynak 1998, CC BY 4.0). Its parameters are a dict, and so is
-its gradient.
+A network of two layers, written in NumPy, learns to recognise the digits in the test part of
+"Optical Recognition of Handwritten Digits" (Alpaydin and Kaynak 1998, CC BY 4.0). Its parameters
+are a dict, and so is its gradient.
 """
 
 import gzip
@@ -46,7 +46,7 @@ p = {
 step = symgrad.value_and_grad(loss)
 
 # %%
-# Steps with momentum, on parts of the data:
+# Steps with momentum, on batches of the data:
 
 speed = {name: np.zeros_like(part) for name, part in p.items()}
 history = []

@@ -1,9 +1,9 @@
 """
-A chain hangs
-=============
+A hanging chain
+===============
 
-Springs and weights settle where their energy is least. Newton's method solves for the places of
-all weights with products of the Hessian and a vector only (``hvp``); the matrix is never made.
+Springs and weights settle in the position of least energy. Newton's method solves for the
+positions of all weights with Hessian-vector products only (``hvp``); the matrix is never built.
 """
 
 import matplotlib.pyplot as plt
@@ -56,7 +56,7 @@ axis.legend()
 plt.show()
 
 # %%
-# At rest the forces on each weight add up to zero: the horizontal pull is the same in all
+# At rest the forces on each weight add up to zero: the horizontal force is the same in all
 # springs.
 
 parts = places[1:] - places[:-1]

@@ -1,10 +1,10 @@
 """
-Heat, backwards
-===============
+Heat inversion
+==============
 
-A rod was heated somewhere, some time ago. From temperatures measured now, with noise, we estimate
-those at the start. The simulation writes into its arrays, as such programs do; its gradient does
-too.
+A rod was heated at some point in the past. From noisy measurements of its temperature now, we
+estimate its temperature at the start. The simulation updates its arrays in place, as many
+simulations do; so does its gradient.
 """
 
 import matplotlib.pyplot as plt
@@ -27,7 +27,7 @@ def misfit(start, measured, conductivity, steps, smoothness):
 
 
 # %%
-# The truth, and what is measured of it:
+# The true temperature, and the measurements:
 
 random = np.random.default_rng(3)
 place = np.linspace(0.0, 1.0, 80)
@@ -53,7 +53,7 @@ plt.show()
 assert np.abs(estimate - truth).mean() < 0.5 * np.abs(measured - truth).mean()
 
 # %%
-# The simulation runs backwards in the second half. No state of the rod is kept, since the
-# equation is linear:
+# The second half of the gradient runs the simulation backwards. No state of the rod is saved,
+# because the equation is linear:
 
 print(function.source())

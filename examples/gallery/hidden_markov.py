@@ -1,11 +1,11 @@
 """
-Which die was it?
-=================
+A hidden Markov model
+=====================
 
-In a *hidden Markov model* somebody swaps a fair die for a loaded one now and then. The forward
-algorithm (Rabiner 1989) gives the likelihood of the throws. Its gradient with respect to the
-logarithms of the emission probabilities is what the backward algorithm computes: the probability
-of each die at each throw. Nobody has to write that algorithm.
+In a *hidden Markov model* of dice, a fair die is occasionally swapped for a loaded one. The
+forward algorithm (Rabiner 1989) computes the likelihood of the throws. Its gradient with respect
+to the logarithms of the emission probabilities is the result of the backward algorithm: the
+probability of each die at each throw. We need not write that algorithm.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ import symgrad
 
 
 def log_likelihood(log_emission, transition, first):
-    """``log_emission[t, die]``: the logarithm of the probability of throw ``t`` with that die."""
+    """The log-likelihood; ``log_emission[t, die]`` is the log-probability of throw ``t`` with that die."""
     probability = first * np.exp(log_emission[0])
     total = np.log(np.sum(probability))
     probability = probability / np.sum(probability)
@@ -37,7 +37,7 @@ for t in range(1, 300):
 throws = np.array([random.choice(6, p=(fair, loaded)[die]) for die in dice])
 
 # %%
-# One gradient gives all probabilities:
+# One gradient contains all probabilities:
 
 log_emission = np.log(np.stack([fair[throws], loaded[throws]], axis=1))
 posterior = symgrad.grad(log_likelihood)

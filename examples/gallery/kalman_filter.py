@@ -1,10 +1,10 @@
 """
-The Nile, filtered
-==================
+A Kalman filter for the Nile
+============================
 
-The yearly flow of the Nile at Aswan from 1871 to 1970 (Cobb 1978): a level that drifts, seen
-through noise. The variances of drift and noise are those of the greatest likelihood, which a
-Kalman filter computes step by step. Durbin and Koopman (2012) give 15099 and 1469.
+The yearly flow of the Nile at Aswan from 1871 to 1970 (Cobb 1978) is modelled as a drifting level,
+observed with noise. The variances of drift and noise maximise the likelihood, which a Kalman
+filter computes step by step. Durbin and Koopman (2012) give 15099 and 1469.
 """
 
 from pathlib import Path
@@ -19,7 +19,7 @@ DATA = Path("examples/data") if Path("examples/data").is_dir() else Path("../dat
 
 
 def surprise(logarithms, flow):
-    """Minus the log-likelihood; the first year starts the filter."""
+    """The negative log-likelihood; the first year initialises the filter."""
     noise, drift = np.exp(logarithms)
     level, variance = flow[0], noise
     total = 0.0
@@ -68,7 +68,7 @@ assert abs(noise - 15099) < 20
 assert abs(drift - 1469) < 10
 
 # %%
-# How sure are the two? The inverse of the Hessian is their covariance.
+# Uncertainty of the two variances: the inverse of the Hessian is their covariance.
 
 print(np.sqrt(np.diag(np.linalg.inv(symgrad.hessian(surprise)(best.x, flow)))).round(3))
 print(symgrad.grad(surprise).source(best.x, flow))

@@ -1,10 +1,10 @@
 """
-A curve with knots that move
-============================
+A curve with moving knots
+=========================
 
-A broken line through noisy data: its heights *and* the places of its knots are fitted. The
-function looks up the interval of each point with ``np.searchsorted``; the gradient passes through
-the interpolation, and leaves the choice of the interval alone.
+A piecewise linear curve is fitted to noisy data: its heights *and* the positions of its knots. The
+function looks up the interval of each point with ``np.searchsorted``. The gradient passes through
+the interpolation, but not through the choice of the interval.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ import symgrad
 
 
 def broken_line(p, x):
-    """Heights ``p["y"]`` over knots that divide [0, 1] in the proportions ``exp(p["gaps"])``."""
+    """The curve with heights ``p["y"]`` over knots that divide [0, 1] in the proportions ``exp(p["gaps"])``."""
     parts = np.exp(p["gaps"])
     knots = np.concatenate((np.zeros(1), np.cumsum(parts) / np.sum(parts)))
     k = np.clip(np.searchsorted(knots, x) - 1, 0, len(parts) - 1)

@@ -2,8 +2,8 @@
 Option prices and their Greeks
 ==============================
 
-The price of a European call by Black and Scholes (1973), and how it changes with the price of the
-share: first and second derivatives of one plain function.
+The price of a European call by Black and Scholes (1973), and its sensitivities: first and second
+derivatives of one plain function.
 """
 
 import math
@@ -25,8 +25,8 @@ def price(spot, strike, rate, volatility, years):
 
 
 # %%
-# *Delta* is the derivative by the price of the share, *gamma* that of delta, *vega* the
-# derivative by the volatility.
+# *Delta* is the derivative with respect to the share price, *gamma* the derivative of delta, *vega*
+# the derivative with respect to the volatility.
 
 delta = symgrad.grad(price, wrt="spot")
 gamma = symgrad.grad(delta, wrt="spot")
@@ -46,8 +46,8 @@ for axis in axes[1]:
 plt.show()
 
 # %%
-# The closed formula of delta is the normal distribution at ``d1``. The generated code has the
-# same value:
+# In closed form, delta is the normal distribution function at ``d1``. The generated code computes
+# the same value:
 
 width = 0.25 * math.sqrt(0.75)
 d1 = (math.log(100.0 / 95.0) + (0.03 + 0.5 * 0.25**2) * 0.75) / width

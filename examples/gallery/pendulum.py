@@ -1,10 +1,10 @@
 """
-A pendulum swings up
-====================
+Swinging up a pendulum
+======================
 
-Which torque, at each moment, brings a pendulum from hanging to standing? The motor is too weak to
-lift it at once. Gradients with respect to all hundred torques come from one run backwards through
-the simulation.
+Which torque, at each moment, swings a hanging pendulum up to the upright position? The motor is
+too weak to lift it directly. One backward run through the simulation computes the gradient with
+respect to all hundred torques.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ import symgrad
 
 
 def swing(torques, step):
-    """Angle and speed after each step; 0 hangs."""
+    """Angle and speed after each step; an angle of 0 is hanging."""
     angle, speed = 0.0, 0.0
     path = np.empty((len(torques), 2))
     for k in range(len(torques)):

@@ -2,8 +2,8 @@
 Portfolios
 ==========
 
-How much of each share to hold, for the least risk at a wanted return. Shares are positive and add
-up to one, which a softmax sees to; so a method without constraints will do.
+How much of each share to hold, for the least risk at a required return. Shares are positive and
+add up to one. A softmax ensures this, so a method without constraints suffices.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ def loss(scores, returns, covariance, caution):
 
 
 # %%
-# Six kinds of shares, with yearly returns and risks that are made up:
+# Six kinds of shares, with fictitious yearly returns and risks:
 
 random = np.random.default_rng(4)
 returns = np.array([0.02, 0.04, 0.05, 0.07, 0.09, 0.12])
@@ -52,7 +52,7 @@ axes[1].set_ylabel("share of each")
 plt.show()
 
 # %%
-# At the least loss no small exchange between two shares that are held helps: their marginal gains
+# At the minimum, a small exchange between two held shares changes nothing: their marginal gains
 # are equal.
 
 caution = 5.0

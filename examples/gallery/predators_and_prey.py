@@ -2,9 +2,9 @@
 Predators and prey
 ==================
 
-The rates of a differential equation (Lotka 1925, Volterra 1926), estimated from noisy counts.
-Runge and Kutta's method is written out in a loop; ``jacobian`` gives ``least_squares`` the
-derivative of all residuals.
+The rates of a differential equation (Lotka 1925, Volterra 1926) are estimated from noisy counts.
+The Runge-Kutta method is written out in a loop; ``jacobian`` supplies ``least_squares`` with the
+derivatives of all residuals.
 """
 
 import matplotlib.pyplot as plt
@@ -64,7 +64,7 @@ plt.show()
 assert np.allclose(fit.x, true_rates, atol=0.05)
 
 # %%
-# The derivative of one loss shows the reverse of the loop:
+# The derivative of one loss shows the reversed loop:
 
 
 def loss(rates, start, step, counts):

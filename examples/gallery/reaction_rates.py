@@ -1,9 +1,9 @@
 """
-Reaction rates, and how well they are known
-===========================================
+Reaction rates and their uncertainty
+====================================
 
 In ``A -> B -> C`` only the amount of B is measured. The Jacobian of the residuals gives the two
-rates by Gauss and Newton's method, and the ellipse in which they probably lie.
+rates by the Gauss-Newton method, and their confidence ellipse.
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +14,7 @@ import symgrad
 
 
 def amount(rates, t):
-    """The amount of B at the times ``t``, where all was A at first (Bateman 1910)."""
+    """The amount of B at the times ``t``, if only A is present at first (Bateman 1910)."""
     fast, slow = rates
     return fast / (fast - slow) * (np.exp(-slow * t) - np.exp(-fast * t))
 
@@ -37,7 +37,7 @@ covariance = np.linalg.inv(matrix.T @ matrix)
 print("rates", fit.x.round(3), "+-", np.sqrt(np.diag(covariance)).round(3))
 
 # %%
-# The ellipse holds the true rates with a probability of 95 %, if the noise is normal.
+# If the noise is normal, the ellipse contains the true rates with a probability of 95 %.
 
 angle = np.linspace(0.0, 2.0 * np.pi, 200)
 circle = np.array([np.cos(angle), np.sin(angle)])

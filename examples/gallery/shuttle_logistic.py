@@ -1,10 +1,10 @@
 """
-A logistic regression, and how sure it is
+A logistic regression and its uncertainty
 =========================================
 
 Damage to O-rings on 23 flights of the Space Shuttle, by temperature (Dalal, Fowlkes and Hoadley
-1989). Newton's method with gradient and Hessian finds the most likely curve; the Hessian also
-gives the uncertainty.
+1989). Newton's method with gradient and Hessian finds the maximum-likelihood curve; the Hessian
+also gives its uncertainty.
 """
 
 from pathlib import Path
@@ -34,7 +34,7 @@ for step in range(8):
 assert np.abs(gradient(weights, temperature, damaged)).max() < 1e-10
 
 # %%
-# The band is two standard deviations of the score wide.
+# The band is two standard deviations of the score on each side.
 
 covariance = np.linalg.inv(hessian(weights, temperature, damaged))
 grid = np.linspace(30.0, 85.0, 111)

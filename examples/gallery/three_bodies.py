@@ -2,9 +2,9 @@
 Three bodies in a figure of eight
 =================================
 
-Three equal masses can chase each other along an eight for ever (Chenciner and Montgomery 2000).
-We look for the speeds with which they come back to where they began. The simulation of one period
-is differentiated.
+Three equal masses can follow each other for ever on a figure of eight (Chenciner and Montgomery
+2000). We seek the initial velocities with which they return to their initial positions after one
+period, by differentiating the simulation of that period.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +25,7 @@ def accelerations(places):
 
 
 def travel(speed, places, period, steps):
-    """Where the bodies are and how they move, after each step (velocity Verlet)."""
+    """Positions and velocities of the bodies after each step (velocity Verlet)."""
     places = places.copy()
     motion = np.empty((3, 2))
     motion[0] = speed
@@ -72,6 +72,6 @@ plt.show()
 assert np.allclose(np.abs(best.x), [0.4662, 0.4324], atol=2e-3)
 
 # %%
-# What numba compiles is a loop over numbers:
+# numba compiles a loop over numbers:
 
 print(function.source())

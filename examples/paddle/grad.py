@@ -7,7 +7,7 @@ def test_dygraph_grad(create_graph):
     x.stop_gradient = False
     y = x * x
 
-    # dx = 2 * x; with create_graph=True it is differentiated once more
+    # dx = 2 * x; create_graph=True allows its differentiation
     dx = paddle.grad(outputs=[y], inputs=[x], create_graph=create_graph, retain_graph=True)[0]
     z = y + dx
     z.backward()

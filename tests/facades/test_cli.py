@@ -155,7 +155,7 @@ def test_errors_prints_the_sections_about_kinds(capsys: pytest.CaptureFixture[st
     assert main(["errors", "NotScalar", "notcompiled"]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("## NotScalar\n\nThe gradient of a function whose result is not one number")
-    assert "**Way out.** Return a sum" in shown
+    assert "**What to do.** Return a sum" in shown
     assert "\n## NotCompiled\n" in shown
     assert "## FreedGraph" not in shown
 

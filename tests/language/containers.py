@@ -9,16 +9,16 @@ from tests.language.table import Section
 LISTS = Section("Methods of lists and tuples")
 DICTS = Section(
     "Methods of dicts",
-    "The values of a dict are followed. Its keys are known while compiling, or are computed ints, bools, floats, texts and tuples of these. "
-    "What is carried out here is read where keys are computed. "
+    "Derivatives pass through the values of a dict. Its keys are static, or computed ints, bools, floats, strings and tuples of these. "
+    "The static methods below are differentiated if keys are computed. "
     "Classes that derive from lists and dicts are read with their own methods, operators and attributes.",
 )
 SETS = Section(
     "Methods of sets",
-    "The elements of a set are known while compiling, or are computed ints, floats, texts and tuples of these, in Python's order.",
+    "The elements of a set are static, or computed ints, floats, strings and tuples of these, in the order of Python.",
 )
 DEQUES = Section("Methods of deques")
-TEXTS = Section("Methods of texts")
+TEXTS = Section("Methods of strings")
 NUMBERS = Section("Methods and attributes of numbers")
 ERROR = "UnsupportedSyntax"
 UNKNOWN = "UnknownFunction"

@@ -28,7 +28,7 @@ COLLECTIONS = Section("collections")
 OPERATOR = Section("operator")
 RANDOM = Section(
     "random",
-    "What is drawn when the program runs is a constant. For draws whose parameters carry a derivative there are NumPy's generators:\n"
+    "Numbers drawn at run time are constants. If the parameters of a draw carry a derivative, use a generator of NumPy:\n"
     "`rng.normal(x, 1.0)`.",
 )
 COPY = Section("copy")

@@ -23,16 +23,16 @@ CLASSES = (list, tuple, dict, set, frozenset, collections.deque, str, float, int
 #: subclasses of dict, whose own methods alone are asked for
 KINDS_OF_DICTS = (collections.OrderedDict, collections.Counter)
 
-FOR_PROMPTS = "for a person at a prompt, not for functions"
-NO_FUNCTION = "no function or class that computes with values"
-FOR_DECORATORS = "works on functions and classes where they are defined, before anything is differentiated"
-LATER = "of a later release of Python than the oldest that symgrad supports, in whose words the examples are written"
+FOR_PROMPTS = "for interactive use, not for functions"
+NO_FUNCTION = "not a function or class that computes with values"
+FOR_DECORATORS = "applied to functions and classes at their definition, before differentiation"
+LATER = "not available in the oldest supported release of Python, for which the examples are written"
 #: what the page has no example of, and why
 LEFT_OUT = {
     **dict.fromkeys(("copyright", "credits", "license", "exit", "quit", "help"), FOR_PROMPTS),
     **dict.fromkeys(("functools.WRAPPER_ASSIGNMENTS", "functools.WRAPPER_UPDATES", "copy.Error"), NO_FUNCTION),
     **dict.fromkeys(("functools.update_wrapper", "functools.singledispatchmethod"), FOR_DECORATORS),
-    "random.SystemRandom": "like `random.Random`, but what it draws cannot be drawn again, so that nothing could be compared",
+    "random.SystemRandom": "like `random.Random`, but its draws cannot be repeated, so that nothing could be compared",
     **dict.fromkeys(
         (
             "TypeAlias", "TemplateStr", "Interpolation", "itertools.batched", "math.sumprod", "math.fma", "copy.replace",

@@ -43,42 +43,42 @@ WRITTEN = {
 
 HEAD = """# The language
 
-What symgrad does with the Python of a function. `python -m tests.language --write` writes this page from a table of examples, each of
-which the tests run; so what stands here is what happens.
+This page lists how symgrad treats each construct of Python. `python -m tests.language --write` generates it from a table of examples, and
+the tests run each of them.
 
-Everything in a function falls into one of four classes.
+Each construct belongs to one of four classes.
 
-- **read**: a derivative passes through it, or it decides which way the derivative goes. Value and gradient are right.
-- **carried out**: it is done while compiling, for it says only what is known before the program runs: which item of a dict, which
-  branch of a `match`, what a name imports. Nothing of it is left in the generated code.
-- **kept**: no derivative passes through it. It stands in the forward half as Python, in its place, and is done once: printing, random
+- **differentiated**: a derivative passes through it, or it determines the path of the derivative. Value and gradient are right.
+- **static**: symgrad evaluates it at compile time, because it depends only on values that are known before the program runs: an item of a
+  dict, a branch of a `match`, an imported name. The generated code does not contain it.
+- **executed**: no derivative passes through it. The forward half executes it as Python, in program order and once: printing, random
   numbers, files, functions without a rule.
-- **refused**: symgrad raises an error that names the line and the cause, before anything of the function runs, instead of a wrong number;
-  there is another way to write it. [errors.md](errors.md) has a section for each class of errors.
+- **refused**: symgrad raises an error with the line and the cause, before any part of the function runs, instead of returning a wrong
+  number. The example shows another way to write it. [errors.md](errors.md) has a section for each class of errors.
 
-Here `math.sin`, the loop and `+=` are read, the dict, the `if` and `isinstance` are carried out, and `print` is kept:
+In this example `math.sin`, the loop and `+=` are differentiated; the dict, the `if` and `isinstance` are static; and `print` is executed:
 """
 
 FUNCTIONS = """
-A function of your own that is called is read in the same way, as if it stood in the place of the call. A function of a library that has
-no rule is kept where it is called with values that carry no derivative, and refused (`UnknownFunction`) where it is called with one that
-does; [adding.md](adding.md) shows how to teach symgrad a function. Where a construct depends on a value that is known only when the
-program runs, it is read: the classes below are those of the examples that are shown.
+A call of your own function is differentiated as if the function stood in the place of the call. A library function without a rule is
+executed if no argument carries a derivative, and refused (`UnknownFunction`) otherwise; [adding.md](adding.md) shows how to define a rule.
+The classes below hold for the examples shown: a static construct is differentiated if it depends on a value that is known only at run
+time.
 
-The examples are called with
+The arguments of the examples are
 """
 
 VOCABULARY = """
 ## NumPy and SciPy
 
-The functions that have a rule, or are said in others that have one. *Constant* ones give places, counts, answers or fixed numbers, and
-pass no derivative on. *Changed in place* are those that write to an argument, which is followed. Dtypes, axes, `out=`, `where=` and other
-arguments are taken as far as the rule has them; any other is refused (`UnsupportedArgument`). What is not listed is a function without a
-rule; of SciPy's, those written in Python are read where a derivative passes through them. What solvers of `scipy.optimize` and
-`scipy.integrate` return has the derivatives of the solution: [implicit.md](implicit.md).
+These functions have a rule, or are composed of functions that have one. *Constant* functions return indices, counts, truth values or fixed
+numbers, and pass no derivative on. *Changed in place* are functions that write to an argument; derivatives pass through the write. Dtypes,
+axes, `out=`, `where=` and other arguments are accepted as far as the rule supports them; any other is refused (`UnsupportedArgument`).
+Functions that are not listed have no rule; SciPy functions written in Python are differentiated through their source. Results of the
+solvers of `scipy.optimize` and `scipy.integrate` have the derivatives of the solution: [implicit.md](implicit.md).
 """
 
-DISTRIBUTIONS = "Distributions of `scipy.stats`, and what is known of each beside what follows from it, such as `pdf` from `logpdf`:"
+DISTRIBUTIONS = "Distributions of `scipy.stats`, and the methods with a rule; other methods, such as `pdf`, follow from these:"
 
 
 def source(thing: Any) -> str:
@@ -169,7 +169,7 @@ def section_text(section: Section) -> list[str]:
         lines += ["", section.words]
     rows = [example for example in section.examples if is_row(example)]
     if rows:
-        lines += ["", "| what | class | example |", "|---|---|---|", *map(row, rows)]
+        lines += ["", "| construct | class | example |", "|---|---|---|", *map(row, rows)]
     blocks = [block(example) for example in section.examples if not is_row(example)]
     if blocks:
         lines += ["", "```python", "\n\n".join(blocks), "```"]
@@ -181,7 +181,7 @@ def introduction_text() -> list[str]:
     text = symgrad.grad(introduction.loss).source(1.3, 3)
     lines = [HEAD, "```python", definition(introduction.loss), "```", "", "```text", text.rstrip(), "```", FUNCTIONS, "```python"]
     lines += [f"{name} = {shown(value)}" for name, value in ARGUMENTS.items()]
-    return [*lines, "```", "", "and the gradient is that with respect to all numbers and arrays among them.", "", *contents()]
+    return [*lines, "```", "", "The gradient is with respect to all numbers and arrays among them.", "", *contents()]
 
 
 def shown(value: Any) -> str:
@@ -197,7 +197,7 @@ def shown(value: Any) -> str:
 
 def contents() -> list[str]:
     """Links to the sections."""
-    titles = [*(section.title for section in SECTIONS), "NumPy and SciPy", "Left out"]
+    titles = [*(section.title for section in SECTIONS), "NumPy and SciPy", "Not covered"]
     return [", ".join(f"[{title}](#{title.lower().replace(' ', '-')})" for title in titles) + "."]
 
 
@@ -215,7 +215,7 @@ def vocabulary_text() -> list[str]:
 
 def left_out_text() -> list[str]:
     """What has no example, and why."""
-    lines = ["", "## Left out", "", "What Python has and this page has no example of.", ""]
+    lines = ["", "## Not covered", "", "This page has no examples of the following.", ""]
     reasons: dict[str, list[str]] = {}
     for name, reason in LEFT_OUT.items():
         reasons.setdefault(reason, []).append(name)

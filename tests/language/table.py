@@ -12,9 +12,9 @@ import numpy as np
 
 Function = Callable[..., Any]
 
-READ = "read"
-CARRIED_OUT = "carried out"
-KEPT = "kept"
+READ = "differentiated"
+CARRIED_OUT = "static"
+KEPT = "executed"
 REFUSED = "refused"
 CLASSES = (READ, CARRIED_OUT, KEPT, REFUSED)
 
