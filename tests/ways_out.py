@@ -415,7 +415,7 @@ def f(a, b):
     return scipy.special.cosdg(a) * b
 """, ("def f", "cosdg = symgrad.elementwise(dx='-0.017453292519943295 * sin(0.017453292519943295 * x)')(lambda x: scipy.special.cosdg(x))\n\ndef f"),
     ("return scipy.special.cosdg(a)", "return cosdg(a)"))  # fmt: skip
-expression("casting", ARGUMENT, "leave it out", "np.exp(a, casting='unsafe') * b", "np.exp(a) * b")
+expression("subok", ARGUMENT, "leave it out", "np.exp(a, subok=False) * b", "np.exp(a) * b")
 way("a method that is not called", SYNTAX, "add () to call it, or read it in a function of its own, declared with symgrad.constant or rule", """
 def f(x):
     return np.sum(x * x.mean)
@@ -462,10 +462,10 @@ def f(x):
 """, ("np.ones(2)", "np.ones(3)"), runs=False)  # fmt: skip
 way("an opaque array that is written to", TYPE, "make it an array of a known type, with np.asarray and dtype=float", """
 def f(x):
-    y = np.lib.stride_tricks.as_strided(np.ones(2))
+    y = np.frombuffer(bytearray(16))
     y[0] = x[0]
     return y[0] * x[1]
-""", ("np.lib.stride_tricks.as_strided(np.ones(2))", "np.asarray(np.lib.stride_tricks.as_strided(np.ones(2)), dtype=float)"))  # fmt: skip
+""", ("np.frombuffer(bytearray(16))", "np.asarray(np.frombuffer(bytearray(16)), dtype=float)"))  # fmt: skip
 way("singular vectors", NONE, "declare one with symgrad.rule, or stop_gradient it", """
 def f(x):
     u = np.linalg.svd(x.reshape(4, 1))[0]
