@@ -1,4 +1,4 @@
-"""What a ``for`` goes over: ranges, arrays, lists and tuples, ``enumerate``, ``zip``, ``reversed``; and unpacking.
+"""What a ``for`` goes over: ranges, arrays, lists and tuples, ``enumerate``, ``reversed``, the first of some items.
 
 Something whose items differ in kind is a list of bindings; all else is ``Items``: bounds of a counter,
 and the item that belongs to its value.
