@@ -78,7 +78,7 @@ def longest(ctx: Lowering, owner: Obj) -> Operand | None:
     held = ctx.state.names.get(most, MISSING)
     if not isinstance(held, Num):
         what = "a deque with a maxlen that is computed is used outside of the branch, loop or function that creates it"
-        raise UnsupportedSyntax(what, ctx.builder.loc, "create it before, with deque()")
+        raise UnsupportedSyntax(what, ctx.builder.loc, "compute maxlen there, and create the deque where it is used")
     return held.operand
 
 

@@ -1,4 +1,4 @@
-"""The iterables of ``for``: ranges, arrays, lists, tuples, ``enumerate``, ``zip``, ``reversed``; and unpacking.
+"""The iterables of ``for``: ranges, arrays, lists, tuples, ``enumerate``, ``reversed``; the first of several items.
 
 An iterable whose items differ in kind is a list of bindings. Every other iterable is ``Items``: the
 bounds of a counter, and the item at a value of the counter.
