@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from symgrad.adjoint.accumulate import Cotangent, Scope, hinted, in_memory, loosened
-from symgrad.adjoint.implied import Implied, implied
 from symgrad.adjoint.memory import Memory, has_memory
+from symgrad.adjoint.path_conditions import Implied, implied
 from symgrad.adjoint.sweep import Sweep, reverses
-from symgrad.adjoint.unread import Mask, common
+from symgrad.adjoint.zero_masks import Mask, common
 from symgrad.ir.core import UNDEF, Block, Call, Const, Func, If, Op, Operand, Value, operands_within, uses
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Box, Scalar, Tape, join

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from symgrad.adjoint.fit import NARROW
+from symgrad.adjoint.unbroadcast import NARROW
 from symgrad.errors import NoDerivative
 from symgrad.ir.core import Call, Const, Func, Operand, Value, clone, clone_block, substitute, walk
 from symgrad.ops.build import Builder

@@ -13,8 +13,8 @@ from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.pullback import split_pullback
 from symgrad.ir.core import Apply, Block, Call, Func, Operand, Value, substitute, walk
 from symgrad.ir.layout import Layout
+from symgrad.ops.aliases import shares_of
 from symgrad.ops.build import Builder
-from symgrad.ops.sharing import shares_of
 
 Key = tuple[Func, tuple[int, ...], tuple[int, ...]]
 

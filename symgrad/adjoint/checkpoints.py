@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.account import tell_rerun
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.budget import Budget
-from symgrad.adjoint.called_again import CalledAgain, Completed, insert, outlined
 from symgrad.adjoint.memory import Memory
+from symgrad.adjoint.recomputed_calls import CalledAgain, Completed, insert, outlined
+from symgrad.adjoint.remarks import tell_rerun
 from symgrad.adjoint.repeatable import drop, drop_from, effects_in, needed, refuse_unrepeatable
 from symgrad.adjoint.sweep import Sweep
 from symgrad.errors import NoDerivative
@@ -39,8 +39,8 @@ from symgrad.ir.core import (
 )  # fmt: skip
 from symgrad.ir.layout import Layout, enter, leave
 from symgrad.ir.types import INT, Tape, Type
+from symgrad.ops.aliases import read_in
 from symgrad.ops.build import renamed, retype, symbols_of, values
-from symgrad.ops.sharing import read_in
 
 
 @dataclass(slots=True)

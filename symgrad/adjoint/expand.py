@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from symgrad.adjoint.fit import fitted
+from symgrad.adjoint.unbroadcast import fitted
 from symgrad.errors import SymgradError
 from symgrad.ir.core import Call, Const, Operand, Value
 from symgrad.ir.types import Array, List, Scalar, Type, is_complex, same_shape
@@ -63,7 +63,7 @@ def operand(value: Any) -> Operand:
 
 
 def without_imaginary(value: Any) -> Any:
-    """Convert a complex literal with imaginary part 0 to a float: complexness is added later where needed (``adjoint/fit.py``)."""
+    """Convert a complex literal with imaginary part 0 to a float: complexness is added later where needed (``adjoint/unbroadcast.py``)."""
     held = value.value if isinstance(value, Const) else value
     return held.real if type(held) is complex and held.imag == 0 else value
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from symgrad.adjoint.account import tell_fused, tell_unfused
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.prune import is_made
-from symgrad.adjoint.sums import ADDING, Cells, Sums
+from symgrad.adjoint.reductions import ADDING, Cells, Sums
+from symgrad.adjoint.remarks import tell_fused, tell_unfused
 from symgrad.adjoint.sweep import Sweep
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, While, substitute, walk
 from symgrad.ir.layout import Layout, enter, leave

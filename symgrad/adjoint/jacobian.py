@@ -14,13 +14,13 @@ from symgrad.adjoint.budget import Budget
 from symgrad.adjoint.calling import with_sensitivities
 from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.custom import expanded
+from symgrad.adjoint.definedness import Presence
 from symgrad.adjoint.elements import Elements, Part
 from symgrad.adjoint.extents import know
 from symgrad.adjoint.memory import Memory
-from symgrad.adjoint.presence import Presence
 from symgrad.adjoint.pullback import Halves, backward, bound
 from symgrad.adjoint.reverse import gradient
-from symgrad.adjoint.together import together
+from symgrad.adjoint.seed_batches import together
 from symgrad.ir.core import NONE, ONE, ZERO, Block, Call, Const, For, Func, Op, Operand, Value, substitute
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Type, is_complex

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from symgrad.adjoint.accumulate import Cotangent, Scope, cotangent_type, hinted, in_memory, loosened
 from symgrad.adjoint.expand import arithmetic, number, operand
-from symgrad.adjoint.fit import conformed
 from symgrad.adjoint.sweep import Sweep, reverses
+from symgrad.adjoint.unbroadcast import conformed
 from symgrad.ir.core import ONE, ZERO, For, Operand, Value, While
 from symgrad.ir.types import INT, Array, Type, same_shape
 

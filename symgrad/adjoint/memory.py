@@ -13,8 +13,8 @@ from symgrad.adjoint.activity import closure
 from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ir.layout import Layout, Place
 from symgrad.ir.types import UNKNOWN, Array, Box, List, Scalar, Tape, Type, Unknown
+from symgrad.ops.aliases import sources_of
 from symgrad.ops.declare import ROWS
-from symgrad.ops.sharing import sources_of
 
 #: rows that put a list into a list
 HOLDING = frozenset({"list_of", "list_append", "list_set"})

@@ -18,8 +18,8 @@ from symgrad.adjoint.regions import Regions, stored_values
 from symgrad.ir.core import Call, For, Func, If, Op, Operand, Value, While
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Dim, List, Scalar
+from symgrad.ops.access_regions import TABLES
 from symgrad.ops.declare import ROWS
-from symgrad.ops.parts import TABLES
 
 READS = frozenset({"take", "list_take", "table_take"})
 PARTS = frozenset({"take", "view", "table_take"})  #: reads whose access region is known

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.memory import Memory
-from symgrad.adjoint.sums import cleared
+from symgrad.adjoint.reductions import cleared
 from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While, substitute, walk
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Scalar

@@ -13,10 +13,10 @@ from symgrad.adjoint.memory import Memory, Trace
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Value, While, walk
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, List, Scalar, Type, same_shape
+from symgrad.ops.access_regions import follows_in, meet
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import is_basic
-from symgrad.ops.parts import follows_in, meet
 
 MOST = 40  #: the maximum number of stores examined for one read
 

@@ -8,8 +8,8 @@ from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.sweep import Sweep
 from symgrad.errors import NoDerivative
 from symgrad.ir.core import Block, Call, Op, Operand, Value, operands_within, uses, walk
+from symgrad.ops.aliases import defined
 from symgrad.ops.declare import ROWS
-from symgrad.ops.sharing import defined
 
 
 def needed(scope: Scope, sweep: Sweep, reads: Iterable[Operand], slots: Mapping[Value, int]) -> tuple[set[Op], list[int]]:

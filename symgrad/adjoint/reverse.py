@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 
-from symgrad.adjoint import applied, branches, loops, rows, taping
-from symgrad.adjoint.account import tell_activity
+from symgrad.adjoint import applied, branches, loops, rows, tape_ops
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.activity import active_values
 from symgrad.adjoint.budget import Budget
-from symgrad.adjoint.called_again import BEGIN, gather
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.checkpoints import Checkpoints
 from symgrad.adjoint.costs import INTERPRETED, Costs
@@ -23,13 +21,15 @@ from symgrad.adjoint.fuse import fuse, mark
 from symgrad.adjoint.plan import MEANS, Means
 from symgrad.adjoint.prune import not_again, prune, share
 from symgrad.adjoint.pullback import split_pullback
+from symgrad.adjoint.recomputed_calls import BEGIN, gather
+from symgrad.adjoint.remarks import tell_activity
 from symgrad.adjoint.sweep import Sweep
 from symgrad.adjoint.tape import Unplanned, available
 from symgrad.ir.core import Block, Call, For, Func, Operand, Value, clone, substitute, walk
 from symgrad.ops.build import Builder, symbols
 
 #: the modules that register the reversal of each kind of op
-REVERSALS = (rows, taping, applied, branches, loops)
+REVERSALS = (rows, tape_ops, applied, branches, loops)
 
 __all__ = ["gradient", "split_pullback"]
 

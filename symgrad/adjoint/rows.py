@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from symgrad.adjoint.account import tell_rule
 from symgrad.adjoint.accumulate import Cotangent, Scope, hinted, in_memory, is_zero
 from symgrad.adjoint.activity import parameters
 from symgrad.adjoint.expand import Absent, Expansion, arithmetic, is_by_numpy, needed_row, negated, number, operand, parsed
-from symgrad.adjoint.fit import conformed, fitted
 from symgrad.adjoint.plan import PARTS, path_of, read_back
 from symgrad.adjoint.regions import STORING
+from symgrad.adjoint.remarks import tell_rule
 from symgrad.adjoint.sweep import Sweep, reverses
-from symgrad.adjoint.unread import Mask, either, fitting, masked, moving, through
+from symgrad.adjoint.unbroadcast import conformed, fitted
+from symgrad.adjoint.zero_masks import Mask, either, fitting, masked, moving, through
 from symgrad.ir.core import ZERO, Call, Const, Op, Operand, Value
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ops.build import Builder

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from symgrad.adjoint.definedness import Presence
 from symgrad.adjoint.expand import number
 from symgrad.adjoint.memory import UNDO, has_memory
 from symgrad.adjoint.plan import Plan, path_of
-from symgrad.adjoint.presence import Presence
 from symgrad.ir.core import UNDEF, ZERO, Block, Call, Const, For, If, Op, Operand, Value
 from symgrad.ir.layout import enter, leave
 from symgrad.ir.sums import ONE, Sum, combined

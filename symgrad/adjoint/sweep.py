@@ -9,8 +9,8 @@ from typing import Any
 from symgrad.adjoint.accumulate import Cotangent, Ledger, Scope, cotangent_type, hinted
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.extents import know
-from symgrad.adjoint.fit import NARROW, Doubts, in_dtype, is_narrow
-from symgrad.adjoint.implied import Implied
+from symgrad.adjoint.path_conditions import Implied
+from symgrad.adjoint.unbroadcast import NARROW, Doubts, in_dtype, is_narrow
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, uses, walk
 from symgrad.ir.layout import Layout
 from symgrad.ir.mixed import mixed

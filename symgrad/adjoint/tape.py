@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from symgrad.adjoint.account import tell_again, tell_plan
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.demands import Demands
 from symgrad.adjoint.memory import UNDO, Memory, has_memory
 from symgrad.adjoint.plan import MEANS, Means, Plan, path_of, read_back
+from symgrad.adjoint.remarks import tell_again, tell_plan
 from symgrad.adjoint.save import Saver, TapeUse
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While
 from symgrad.ir.layout import Layout

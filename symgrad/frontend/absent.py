@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.errors import SymgradError, UnknownType
+from symgrad.frontend.abstract_values import decided, settled
 from symgrad.frontend.bindings import ABSENT, MISSING, Binding, Broken, HeapKey, Maybe, Num, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import fail, fail_unless
 from symgrad.frontend.flow import choose
-from symgrad.frontend.skeletons import decided, settled
 from symgrad.ir.core import FALSE, Const, Operand
 
 #: the message for None in place of another value

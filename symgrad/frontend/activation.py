@@ -24,6 +24,7 @@ from symgrad.frontend.bindings import (
     Tup,
 )
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.enumerated import each
 from symgrad.frontend.exceptions import fail
 from symgrad.frontend.flow import proceed, run
 from symgrad.frontend.frames import NEXT, RESULT, RETURN, Frame
@@ -35,7 +36,6 @@ from symgrad.frontend.outside import outside
 from symgrad.frontend.reach import functions_in
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.scopes import body_nodes, yields
-from symgrad.frontend.several import each
 from symgrad.frontend.shared_state import is_readable
 from symgrad.frontend.source import Source
 from symgrad.text import has_literal, item

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from symgrad.frontend.abstract_values import decided
 from symgrad.frontend.bindings import Binding, Location, Ref, Step
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch, choose
 from symgrad.frontend.reach import memory_held
-from symgrad.frontend.skeletons import decided
 from symgrad.frontend.tables import SPREAD, entered
 from symgrad.ir.core import FALSE, TRUE, Block, Const, If, Operand, Value
 from symgrad.ir.types import join

@@ -16,6 +16,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
+from symgrad.frontend.abstract_values import decided, settled
 from symgrad.frontend.bindings import (
     MISSING,
     Above,
@@ -51,7 +52,6 @@ from symgrad.frontend.reading import (
     rely_on_no_entry,
     special_entry,
 )
-from symgrad.frontend.skeletons import decided, settled
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, Const, Operand
 

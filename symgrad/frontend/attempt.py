@@ -18,6 +18,7 @@ from typing import Any
 from symgrad.abstraction import mutable_parts
 from symgrad.containers import CONTAINERS, container_of, instance_of_container
 from symgrad.errors import SymgradError, UnsupportedSyntax, UnsureAlias, together
+from symgrad.frontend.abstract_values import Skeleton
 from symgrad.frontend.activation import body_result
 from symgrad.frontend.assigned_attributes import enter_attribute
 from symgrad.frontend.bindings import Binding, Broken, External, HeapKey, Location, Num, Obj, Ref, Static, Tup
@@ -44,7 +45,6 @@ from symgrad.frontend.reading import owner_name, read_name, users_bases
 from symgrad.frontend.recursion import close, keep_arguments
 from symgrad.frontend.results import OWNER, Result, derived_text, in_template, leaf_result, record_text
 from symgrad.frontend.scopes import global_names, local_names
-from symgrad.frontend.skeletons import Skeleton
 from symgrad.frontend.source import Source
 from symgrad.frontend.stored import FROM_OUTSIDE, Storing
 from symgrad.identity import Same

@@ -13,6 +13,7 @@ import numpy as np
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, definite_item, either
+from symgrad.frontend.abstract_values import settled
 from symgrad.frontend.adapters import adapted, name_of_partialmethod
 from symgrad.frontend.appending import longest
 from symgrad.frontend.assigned_attributes import assigned_attribute, kind_of
@@ -44,6 +45,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import is_number_or_array
 from symgrad.frontend.derived import BASES, is_derived, is_of_base, namespace_of
 from symgrad.frontend.distributions import distribution_of
+from symgrad.frontend.enumerated import each, is_one_of_kinds
 from symgrad.frontend.exact import as_named, check_kind, exact_class, possible_classes
 from symgrad.frontend.exceptions import GIVEN, fail, sees
 from symgrad.frontend.filling import extent_of, size_of
@@ -67,8 +69,6 @@ from symgrad.frontend.reading import (
     rely_on_entry,
 )
 from symgrad.frontend.rows import apply_row
-from symgrad.frontend.several import each, is_one_of_kinds
-from symgrad.frontend.skeletons import settled
 from symgrad.frontend.source import seen_through
 from symgrad.frontend.strides import OF_MEMORY, strides_of
 from symgrad.frontend.tables import expression
@@ -76,8 +76,8 @@ from symgrad.ir.core import FALSE, NONE, Const
 from symgrad.ir.types import DTYPES, Array, Object, Scalar, Unknown
 from symgrad.ops.composed.distributions import is_datum
 from symgrad.ops.composed.operators import object_init
+from symgrad.ops.exceptions import FAILURE
 from symgrad.ops.shapes import dtype_of
-from symgrad.ops.trying import FAILURE
 from symgrad.text import attribute as path
 
 

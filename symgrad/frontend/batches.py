@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.errors import BadArgument, SymgradError, UnsupportedSyntax
+from symgrad.frontend.abstract_values import settled
 from symgrad.frontend.batch_results import Form, FormOf, kept_results, place_along
 from symgrad.frontend.bindings import Binding, External, HeapKey, Name, Num, Obj, Ref, Static, Tup, is_long
 from symgrad.frontend.context import Lowering
@@ -26,7 +27,6 @@ from symgrad.frontend.operands import unwrap
 from symgrad.frontend.outside import entries_of, outside
 from symgrad.frontend.pinning import pinned
 from symgrad.frontend.reading import owner_name
-from symgrad.frontend.skeletons import settled
 from symgrad.frontend.tables import callee
 from symgrad.ir.core import ONE, ZERO, Block, Const, Operand
 from symgrad.ir.types import Array, Scalar

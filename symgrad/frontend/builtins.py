@@ -34,6 +34,7 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import is_number_or_array, standing_for
 from symgrad.frontend.derived import as_base, is_derived, namespace_of
+from symgrad.frontend.enumerated import asked, each, is_one_of_kinds
 from symgrad.frontend.exact import (
     NUMBERS,
     as_named,
@@ -62,13 +63,12 @@ from symgrad.frontend.printed import shown, text_of
 from symgrad.frontend.protocols import Namespace, as_index, asked_of, class_of, own_method
 from symgrad.frontend.python_values import python_length
 from symgrad.frontend.reading import entry_of_class, from_class, has_attribute, owner_name, users_bases
-from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.stepping import is_iterator, iterator
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import FALSE, ONE, ZERO, Const, Value
 from symgrad.ir.types import Array, Scalar, Unknown
 from symgrad.ops.composed import asking, iterating, refusing
-from symgrad.ops.trying import FAILURE
+from symgrad.ops.exceptions import FAILURE
 from symgrad.text import exact
 
 Args = list[Binding]

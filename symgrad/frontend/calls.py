@@ -43,6 +43,7 @@ from symgrad.frontend.derived import OF_ARRAYS, as_base, call_base, is_base_meth
 from symgrad.frontend.directional import make_directional, make_linear
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.dtype_questions import dtype_question
+from symgrad.frontend.enumerated import each, is_one_of_kinds
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.expressions import elements
 from symgrad.frontend.flow import choose
@@ -50,7 +51,7 @@ from symgrad.frontend.functions import call_nested
 from symgrad.frontend.growing_sets import without_order
 from symgrad.frontend.idle_arguments import without_idle
 from symgrad.frontend.interpolants import call_interpolant, is_interpolant
-from symgrad.frontend.keeping import run_again
+from symgrad.frontend.memoised import run_again
 from symgrad.frontend.memory import items_known
 from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import DERIVING, derivative_of, make_derivative
@@ -64,7 +65,6 @@ from symgrad.frontend.protocols import as_float, class_of
 from symgrad.frontend.python_values import items_listed, listed_for, python_method
 from symgrad.frontend.reading import LIBRARIES, from_class, owner_name, read_attribute, root_of
 from symgrad.frontend.rows import OF_PLACES, call_row, check_words, without_places
-from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.solvers import call_solver
 from symgrad.frontend.source import seen_through
 from symgrad.frontend.stores import store_result

@@ -6,6 +6,18 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.abstract_values import (
+    Skeleton,
+    is_of_row,
+    leaf_names,
+    leaves,
+    merge,
+    merged_item,
+    objects_of,
+    places_in,
+    rebuild,
+    rows_in,
+)
 from symgrad.frontend.bindings import (
     MISSING,
     Binding,
@@ -30,7 +42,6 @@ from symgrad.frontend.operands import is_range
 from symgrad.frontend.plans import WHOLE, Head, Plan
 from symgrad.frontend.reach import memory_held, memory_in, memory_within, reached_twice
 from symgrad.frontend.sequences import owns_items
-from symgrad.frontend.skeletons import Skeleton, is_of_row, leaf_names, leaves, merge, merged_item, objects_of, places_in, rebuild, rows_in
 from symgrad.ir.core import FALSE, UNDEF, Block, Operand, Value
 from symgrad.ir.types import BOOL, Array, List, Type, Undefined, join
 from symgrad.text import is_name

@@ -36,6 +36,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import OF_ARRAYS, as_base, is_derived
 from symgrad.frontend.dict_items import has_key
 from symgrad.frontend.dicts import elements_of, is_dict, is_set
+from symgrad.frontend.enumerated import asked, each, is_one_of_kinds
 from symgrad.frontend.exact import exact_class, is_single, never_equal
 from symgrad.frontend.flow import choose, choose_in_turn
 from symgrad.frontend.iterate import items_of
@@ -46,7 +47,6 @@ from symgrad.frontend.outside import rely_on_membership
 from symgrad.frontend.protocols import COMPARISONS, ITERABLE, Namespace, class_of, defines_any, own_method
 from symgrad.frontend.python_values import is_text, python_comparison, python_membership
 from symgrad.frontend.sameness import are_one
-from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.stepping import begin, is_iterator
 from symgrad.frontend.tables import expression
 from symgrad.frontend.truths import as_bool, truth

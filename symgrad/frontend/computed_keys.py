@@ -34,13 +34,13 @@ from symgrad.frontend.bindings import (
     python_class,
 )
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.enumerated import among, each, is_one_of_kinds
 from symgrad.frontend.flow import choose, choose_in_turn
 from symgrad.frontend.growing_dicts import note_new_key
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.operands import static_binding
 from symgrad.frontend.pinning import pinnable, pinned
 from symgrad.frontend.python_values import python_comparison
-from symgrad.frontend.several import among, each, is_one_of_kinds
 from symgrad.ir.core import FALSE, NONE, TRUE, Call, Const, Operand
 from symgrad.ir.types import Array, Scalar
 

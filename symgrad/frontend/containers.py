@@ -97,4 +97,4 @@ def is_of_known_structure(ctx: Lowering, binding: Binding) -> bool:
     return isinstance(binding, Tup | External | Static) or isinstance(binding, Num) and isinstance(binding.operand, Const)
 
 
-__all__ = ["is_of_known_structure", "counters", "counts_of", "is_outside", "item_of_range", "known_range", "with_content"]
+__all__ = ["counters", "counts_of", "is_of_known_structure", "is_outside", "item_of_range", "known_range", "with_content"]

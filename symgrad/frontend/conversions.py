@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from symgrad.errors import BadArgument, ShapeMismatch, SymgradError, UnknownType, UnsupportedSyntax, UnsureAlias
-from symgrad.frontend.apart import way_apart
+from symgrad.frontend.abstract_values import Skeleton, settled, skeleton, views_in
+from symgrad.frontend.alias_hints import way_apart
 from symgrad.frontend.bindings import (
     Binding,
     Bound,
@@ -33,13 +34,12 @@ from symgrad.frontend.bindings import (
     python_class,
 )
 from symgrad.frontend.interruptions import NeedsState
-from symgrad.frontend.known import TESTS
 from symgrad.frontend.members import plain
 from symgrad.frontend.mixed import MIXING
+from symgrad.frontend.path_conditions import TESTS
 from symgrad.frontend.pinning import pinned_as
 from symgrad.frontend.reach import memory_within, reached
 from symgrad.frontend.shared_state import SharedState
-from symgrad.frontend.skeletons import Skeleton, settled, skeleton, views_in
 from symgrad.frontend.tables import PARTS, SPREAD
 from symgrad.ir.core import Block, Const, If, Operand, Value
 from symgrad.ir.types import UNKNOWN, Array, List, Object, Struct, Type, Unknown

@@ -17,7 +17,7 @@ from symgrad.frontend.frames import Frame
 from symgrad.frontend.functions import inline
 from symgrad.frontend.inner import Fresh, free_values
 from symgrad.frontend.interruptions import Raised
-from symgrad.frontend.keeping import KEEPING, kept_result, run_again
+from symgrad.frontend.memoised import KEEPING, kept_result, run_again
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.numba_functions import call_numba
 from symgrad.frontend.numba_kinds import numba_kind

@@ -9,18 +9,18 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite_item, has_item
+from symgrad.frontend.abstract_values import settled
 from symgrad.frontend.bindings import ABSENT, MISSING, Binding, Missing, Num, Obj, OneOf, known_key
 from symgrad.frontend.chosen import list_item_at
 from symgrad.frontend.computed_keys import at_key, is_among, new_key, possible
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import MISSING_ITEMS
 from symgrad.frontend.dicts import missing_item
+from symgrad.frontend.enumerated import each
 from symgrad.frontend.exceptions import fail, sees
 from symgrad.frontend.flow import choose
 from symgrad.frontend.outside import item_text, outside, rely_on_absence, rely_on_keys
 from symgrad.frontend.pinning import pinned
-from symgrad.frontend.several import each
-from symgrad.frontend.skeletons import settled
 from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.text import is_name
 

@@ -40,7 +40,7 @@ from symgrad.frontend.reading import attribute_text, from_class, users_bases
 from symgrad.frontend.stepping import class_of_iterator, is_iterator
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import DTYPES, Array, List, Object, Scalar, Type, Unknown, is_complex
-from symgrad.ops.trying import class_of
+from symgrad.ops.exceptions import class_of
 
 NUMBERS: dict[str, type] = {"bool": bool, "int": int, "float": float, "complex": complex}
 #: the classes of bindings that determine their own class

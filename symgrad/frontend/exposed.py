@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from symgrad.errors import SymgradError
+from symgrad.frontend.abstract_values import objects_of, places_in
 from symgrad.frontend.bindings import HeapKey, Location, Obj, Ref, State, StoredArrays
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.skeletons import objects_of, places_in
 from symgrad.ir.core import Block, Value
 from symgrad.ir.types import Object
 

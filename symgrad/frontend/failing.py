@@ -23,11 +23,11 @@ from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import NONE, ZERO, Call, Const, Operand
 from symgrad.ir.sums import combined, follows, sum_of
 from symgrad.ir.types import Array, List, Scalar, ShapeOf, Type
+from symgrad.ops.access_regions import PATHS
 from symgrad.ops.declare import ROWS
+from symgrad.ops.exceptions import lambda_of, lambda_that_raises
 from symgrad.ops.indexing import OPERANDS, steps
-from symgrad.ops.parts import PATHS
 from symgrad.ops.raising import NO_ALGEBRA, may_raise
-from symgrad.ops.trying import lambda_of, lambda_that_raises
 
 Test = Callable[[], Operand]
 

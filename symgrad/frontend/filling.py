@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import math
 
+from symgrad.frontend.abstract_values import Skeleton, item_of, leaves, settled
 from symgrad.frontend.bindings import Binding, Choice, Maybe, Missing, Num, Obj, OneOf, Ref, Static
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.skeletons import Skeleton, item_of, leaves, settled
 from symgrad.ir.core import FALSE, NONE, TRUE, UNDEF, Block, Const, If, Operand, Value
 from symgrad.ir.sums import ONE, sum_of
 from symgrad.ir.types import INT, Array, Dim, Extent, Object, Scalar, Type, same_extent

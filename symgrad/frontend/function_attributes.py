@@ -7,11 +7,11 @@ import types
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite_item, has_item
+from symgrad.frontend.abstract_values import settled
 from symgrad.frontend.bindings import MISSING, Binding, Fun
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.frames import Frame
 from symgrad.frontend.interruptions import NeedsState
-from symgrad.frontend.skeletons import settled
 from symgrad.ir.core import FALSE, Operand
 from symgrad.location import Loc
 

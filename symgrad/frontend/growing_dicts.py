@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
+from symgrad.frontend.abstract_values import Skeleton
 from symgrad.frontend.bindings import Binding, Bound, Num, Obj, Ref, Static, Tup, is_plain_tuple, known_key, memory_of, python_class
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_dict, is_set
@@ -25,7 +26,6 @@ from symgrad.frontend.protocols import own_method
 from symgrad.frontend.python_values import as_text
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.sequences import has_parts, is_plain, item_value, listed, shares
-from symgrad.frontend.skeletons import Skeleton
 from symgrad.frontend.stepping import new_record, site_of
 from symgrad.frontend.tables import special
 from symgrad.ir.core import FALSE, NONE, Const, Operand

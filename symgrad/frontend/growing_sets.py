@@ -19,8 +19,8 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import ORDER_UNKNOWN, is_set, new_set
 from symgrad.frontend.growing_dicts import is_growing, kinds_held, let_grow, lists_of, text_around_growing
 from symgrad.frontend.growing_inner import ORDERED, is_inner, is_inner_site, name_in, new_in_pool, pool_of
-from symgrad.frontend.handed import with_tuples_in
 from symgrad.frontend.operands import static_binding, unwrap
+from symgrad.frontend.python_results import with_tuples_in
 from symgrad.frontend.python_values import is_some_set, known_elements, operand_of, python_items
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.results import BY_KEYS, Result

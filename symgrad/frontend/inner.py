@@ -27,8 +27,8 @@ from symgrad.frontend.scopes import parameters
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Apply, Block, Func, Op, Operand, Value, clone_block, substitute, walk
 from symgrad.ir.types import Array, List, Type, holds_parts, is_float
+from symgrad.ops.aliases import memory_groups, shares_of
 from symgrad.ops.build import Builder
-from symgrad.ops.sharing import memory_groups, shares_of
 from symgrad.paths import belongs, spelled, steps_of
 from symgrad.signature import Many, Tree, leaves_of
 from symgrad.text import is_name

@@ -33,6 +33,7 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.builtins import list_
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import run_again_in_reverse
+from symgrad.frontend.enumerated import each
 from symgrad.frontend.exact import is_anything, possible_classes
 from symgrad.frontend.exceptions import fail, fail_unless
 from symgrad.frontend.folding import fold, fold_generator
@@ -41,7 +42,6 @@ from symgrad.frontend.memory import Index, load
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.pinning import pinnable
 from symgrad.frontend.protocols import ITERABLE, defines_any, own_method
-from symgrad.frontend.several import each
 from symgrad.frontend.stepping import begin, held_now, is_iterator, is_record, iterator, new_record, own_iterator, record, stepped
 from symgrad.frontend.tables import SPECIAL, callee, special
 from symgrad.ir.core import ONE, ZERO, Const, Operand

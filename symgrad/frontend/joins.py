@@ -7,6 +7,20 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from symgrad.errors import UnsureAlias
+from symgrad.frontend.abstract_values import (
+    DIFFERENT,
+    Skeleton,
+    arrays_in,
+    leaf_names,
+    leaves,
+    merge,
+    objects_of,
+    or_missing,
+    places_in,
+    rebuild,
+    rows_in,
+    settled,
+)
 from symgrad.frontend.bindings import (
     ABSENT,
     MISSING,
@@ -38,22 +52,8 @@ from symgrad.frontend.frames import CODE, RAISED
 from symgrad.frontend.joinable import can_be_called, chooses_object, holds_object, inner_of, is_of_numbers, is_same_number, sites_of
 from symgrad.frontend.joined_arrays import JoinedArrays
 from symgrad.frontend.joined_rows import own_items, own_rows, row_in_both, rows_left, share_rows
-from symgrad.frontend.known import in_all
+from symgrad.frontend.path_conditions import in_all
 from symgrad.frontend.reach import memory_held, memory_within, objects_in, reached, tuple_and_items
-from symgrad.frontend.skeletons import (
-    DIFFERENT,
-    Skeleton,
-    arrays_in,
-    leaf_names,
-    leaves,
-    merge,
-    objects_of,
-    or_missing,
-    places_in,
-    rebuild,
-    rows_in,
-    settled,
-)
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand
 from symgrad.ir.types import BOOL, Object, join

@@ -36,6 +36,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import as_base, is_derived, item_or_missing, says_what_is_missing
 from symgrad.frontend.dict_items import item_of_dict, item_of_external
 from symgrad.frontend.dicts import is_dict
+from symgrad.frontend.enumerated import each, is_one_of_kinds
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import fail, sees
 from symgrad.frontend.failing import is_step_open
@@ -46,7 +47,6 @@ from symgrad.frontend.protocols import as_index
 from symgrad.frontend.python_values import as_text, python_item
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.sequences import shares
-from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.stepping import is_iterator
 from symgrad.ir.core import NONE, ONE, ZERO, Const, Operand
 from symgrad.ir.types import INT, Array, List, Scalar, Type, Unknown

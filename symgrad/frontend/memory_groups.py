@@ -9,8 +9,8 @@ from symgrad.frontend.read_rows import copy_read
 from symgrad.ir.core import Call, Func, Value, substitute, walk
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.location import Loc
+from symgrad.ops.aliases import memory_groups
 from symgrad.ops.declare import ROWS
-from symgrad.ops.sharing import memory_groups
 
 
 def copy_written(func: Func, loc: Loc, copies: Container[Value] = ()) -> list[Value]:

@@ -66,8 +66,8 @@ from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.ir.types import Array, Scalar, Unknown
 from symgrad.ops import spelling
 from symgrad.ops.composed.lists import without_popped
-from symgrad.ops.instead import METHODS as INSTEAD
-from symgrad.ops.instead import WRITE_OUT
+from symgrad.ops.replacements import METHODS as INSTEAD
+from symgrad.ops.replacements import WRITE_OUT
 from symgrad.text import key_word
 
 

@@ -12,12 +12,12 @@ import numpy as np
 from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, OneOf, Ref, Static, Tup, python_class
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.handed import with_tuples_in
+from symgrad.frontend.python_results import with_tuples_in
 from symgrad.frontend.reading import LIBRARIES, owner_name, root_of
 from symgrad.frontend.shared_state import is_readable
 from symgrad.identity import Same
 from symgrad.ir.core import Const, Operand
-from symgrad.ops.instead import IN_A_LOOP, WRITE_OUT, instead_of
+from symgrad.ops.replacements import IN_A_LOOP, WRITE_OUT, instead_of
 from symgrad.text import last_word
 
 #: modules of ours whose functions are lowered: they are written in the supported language

@@ -31,17 +31,17 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import is_number_or_array
 from symgrad.frontend.derived import OF_ARRAYS, as_base, check_union
 from symgrad.frontend.dicts import SET_OPERATORS, is_dict, is_set, merged
+from symgrad.frontend.enumerated import each, is_one_of_kinds
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.flow import branch
 from symgrad.frontend.growing_dicts import new_dict
-from symgrad.frontend.handed import made_by
 from symgrad.frontend.members import as_number
 from symgrad.frontend.operands import with_items
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import OWN_OPERATORS, class_of, own_method
+from symgrad.frontend.python_results import made_by
 from symgrad.frontend.python_values import python_operator
 from symgrad.frontend.reading import from_class
-from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.stepping import is_iterator
 from symgrad.frontend.tables import expression
 from symgrad.frontend.truths import truth

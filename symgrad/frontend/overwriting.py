@@ -13,10 +13,10 @@ from typing import Any
 
 from symgrad.frontend.bindings import Binding
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.handed_back import is_fresh
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.reach import holders, memory_in
 from symgrad.frontend.reading import root_of
+from symgrad.frontend.recursive_effects import is_fresh
 
 #: the prefix of the setting's name; the argument's name follows
 OVERWRITE = "overwrite_"

@@ -16,9 +16,9 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import as_base, is_derived
 from symgrad.frontend.dicts import in_order
 from symgrad.frontend.exceptions import GIVEN
-from symgrad.frontend.handed import as_given, made_by
 from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.operands import known_value, static_binding
+from symgrad.frontend.python_results import as_given, made_by
 from symgrad.frontend.reading import from_class, is_of_library, owner_name
 from symgrad.ir.core import Block, Const, If, Operand, Value
 from symgrad.ir.types import UNKNOWN, holds_parts

@@ -130,9 +130,9 @@ def checked(ctx: Lowering, number: Binding, kinds: tuple[str, ...], word: str, n
 
 __all__ = [
     "COMPARISONS",
+    "ITERABLE",
     "OWN_OPERATORS",
     "OWN_WORDS",
-    "ITERABLE",
     "Namespace",
     "as_float",
     "as_index",

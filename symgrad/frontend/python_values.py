@@ -33,9 +33,9 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import elements_of, is_set
-from symgrad.frontend.handed import with_tuples_in
 from symgrad.frontend.operands import static_binding
 from symgrad.frontend.pinning import pinnable
+from symgrad.frontend.python_results import with_tuples_in
 from symgrad.frontend.reading import owner_name
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import BOOL, FLOAT, INT, TEXT, Array, List, Object, Scalar, Struct, Type

@@ -6,8 +6,8 @@ from collections.abc import Container, Sequence
 
 from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, walk
 from symgrad.ir.types import List
+from symgrad.ops.aliases import CONTAINERS, Groups, memory_groups
 from symgrad.ops.declare import ROWS
-from symgrad.ops.sharing import CONTAINERS, Groups, memory_groups
 
 
 def copy_read(func: Func) -> None:

@@ -7,12 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.abstract_values import NOTHING, Skeleton, leaves, places_in, rebuild
 from symgrad.frontend.activation import bind_arguments, body_result, default_bindings, holds_function
 from symgrad.frontend.bindings import Binding, Fun, Location, Maybe, Num, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.filling import operands_of
 from symgrad.frontend.frames import Frame
-from symgrad.frontend.handed_back import (
+from symgrad.frontend.interruptions import Raised, Unresolved
+from symgrad.frontend.memory_groups import copy_written
+from symgrad.frontend.reach import memory_within, objects_around
+from symgrad.frontend.recursive_effects import (
     Recursive,
     begin,
     changed_at_end,
@@ -30,17 +34,13 @@ from symgrad.frontend.handed_back import (
     result_of,
     widened,
 )
-from symgrad.frontend.interruptions import Raised, Unresolved
-from symgrad.frontend.memory_groups import copy_written
-from symgrad.frontend.reach import memory_within, objects_around
 from symgrad.frontend.scopes import body_nodes, global_names, local_names
 from symgrad.frontend.sequences import of_any_length, own_lists
-from symgrad.frontend.skeletons import NOTHING, Skeleton, leaves, places_in, rebuild
 from symgrad.frontend.source import Source
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Apply, Block, Func, Operand, Value, applied, substitute, walk
 from symgrad.ir.types import Array
-from symgrad.ops.sharing import defined, memory_groups, read_in
+from symgrad.ops.aliases import defined, memory_groups, read_in
 
 HANDED = "objects are handed over"  #: beside a function, in the places of functions that call themselves: what these are given is no copy
 ROUNDS = 16

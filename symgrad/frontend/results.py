@@ -16,13 +16,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.abstract_values import Skeleton
 from symgrad.frontend.appending import longest
 from symgrad.frontend.bindings import Binding, HeapKey, Obj, Ref
 from symgrad.frontend.columns import columns
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.outside import constant_text
 from symgrad.frontend.reading import generated, owner_name
-from symgrad.frontend.skeletons import Skeleton
 from symgrad.ir.core import Block, Call, Const, walk
 from symgrad.ir.types import List, Struct, Type, Unknown, holds_parts
 from symgrad.text import each, item

@@ -12,7 +12,7 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.tables import SPECIAL
-from symgrad.ops.instead import NAMED, OF_FRAMES
+from symgrad.ops.replacements import NAMED, OF_FRAMES
 from symgrad.text import is_name
 
 Args = list[Binding]

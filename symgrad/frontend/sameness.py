@@ -12,12 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.abstract_values import decided
 from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Obj, Ref, State
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch
 from symgrad.frontend.joinable import is_of_numbers
 from symgrad.frontend.reach import reached
-from symgrad.frontend.skeletons import decided
 from symgrad.frontend.tables import SPREAD, entered
 from symgrad.ir.core import FALSE, TRUE, Const, Operand
 

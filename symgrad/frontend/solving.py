@@ -15,10 +15,10 @@ from typing import Any
 from symgrad.errors import BadArgument, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Bound, Broken, External, Fun, Num, Obj, Partial, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.handed import with_tuples_in
 from symgrad.frontend.inner import Derivative, Inner, changes_around, names_of
 from symgrad.frontend.opaque import opaque_operand
 from symgrad.frontend.operands import known_value, unwrap
+from symgrad.frontend.python_results import with_tuples_in
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.tables import special
 from symgrad.ir.core import Call, Const, Func, Operand, Value, walk

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.abstract_values import Skeleton
 from symgrad.frontend.bindings import Binding, Bound, Fun, Num, Obj, Partial, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.growing_dicts import is_growing, lists_of
 from symgrad.frontend.iterate import sequence
-from symgrad.frontend.skeletons import Skeleton
 from symgrad.frontend.source import read
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import TEXT, List, Scalar, Struct, Type

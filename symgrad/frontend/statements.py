@@ -24,7 +24,7 @@ from symgrad.frontend.function_attributes import new_function
 from symgrad.frontend.generators import yielded
 from symgrad.frontend.growing_dicts import check_known
 from symgrad.frontend.interruptions import AssignedOutside
-from symgrad.frontend.keeping import KEEPS
+from symgrad.frontend.memoised import KEEPS
 from symgrad.frontend.memory import load, subscript
 from symgrad.frontend.operands import as_array, known_value
 from symgrad.frontend.operators import binary, is_of_numpy

@@ -42,9 +42,9 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import spelled
 from symgrad.frontend.derived import STORAGE, storage_of
-from symgrad.frontend.handed import as_given
 from symgrad.frontend.interruptions import StoredOutside
 from symgrad.frontend.opaque import opaque_operand
+from symgrad.frontend.python_results import as_given
 from symgrad.frontend.reading import from_class, owner_name
 from symgrad.frontend.sequences import taken_apart
 from symgrad.ir.core import NONE, Block, Call, Const, If, Operand, Value

@@ -30,6 +30,7 @@ from symgrad.frontend.chosen import store_at
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import as_base
 from symgrad.frontend.dicts import is_dict
+from symgrad.frontend.enumerated import each, is_one_of_kinds
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import fail
 from symgrad.frontend.growing_dicts import is_growing
@@ -48,7 +49,6 @@ from symgrad.frontend.memory import (
 from symgrad.frontend.outside import change_outside
 from symgrad.frontend.overlapping import order_matters
 from symgrad.frontend.sequences import item_value, see_within, shares, takes_over
-from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.ir.core import NONE, ZERO, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Type
 from symgrad.ops.composed.lists import with_part, without_item

@@ -17,6 +17,7 @@ from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Num, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import NAMESPACE, become_namespace, is_derived, is_of_base, namespace_of
+from symgrad.frontend.enumerated import each, is_one_of_kinds
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import fail
 from symgrad.frontend.flow import choose
@@ -28,7 +29,6 @@ from symgrad.frontend.outside import change_outside
 from symgrad.frontend.overwriting import is_held_by
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.reading import entry_of_class, from_class, generated, rely_on_entry
-from symgrad.frontend.several import each, is_one_of_kinds
 from symgrad.frontend.stores import done, places_of, store_array, store_item
 from symgrad.frontend.tables import special
 from symgrad.frontend.unpacking import unpack

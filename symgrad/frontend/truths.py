@@ -29,10 +29,10 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.containers import known_range
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import as_base
+from symgrad.frontend.enumerated import asked, each, is_one_of_kinds
 from symgrad.frontend.flow import choose, choose_in_turn
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.python_values import python_truth
-from symgrad.frontend.several import asked, each, is_one_of_kinds
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import ZERO, Call, Const, Operand
 from symgrad.ir.types import Array, Object, Scalar, Unknown

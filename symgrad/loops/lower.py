@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from symgrad.ir.core import NONE, ONE, TRUE, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Type, Undefined, is_complex
-from symgrad.loops import lists, slots
+from symgrad.loops import lists, slot_tapes
 from symgrad.loops.arrays import as_float
 from symgrad.loops.bailouts import bail_out
 from symgrad.loops.complexes import OF_ARRAYS
@@ -121,7 +121,7 @@ class Lowering(Context):
             later = frame.last[value] > k or bool(op.blocks)
             again = isinstance(op, For | While) and form.cost > 0 and reads_inside(op, value)
             if later and written & form.reads() or again:
-                if not slots.saved_now(self, value, form):
+                if not slot_tapes.saved_now(self, value, form):
                     self.give_memory(form, value, value.name)
                 del frame.alive[value]
 

@@ -17,9 +17,9 @@ from symgrad.loops.accesses import depends
 from symgrad.loops.arrays import axes, constant, dtype_of
 from symgrad.loops.bailouts import bail_out
 from symgrad.loops.context import Context, Thing
+from symgrad.loops.creation import spread_to
 from symgrad.loops.forms import Form, Index, Support, broadcast_index, cast_to, filled, mapped, shown, stored
 from symgrad.loops.layout import diagonal, repeats, shown_at
-from symgrad.loops.making import spread_to
 from symgrad.loops.paths import product_of, reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach, function_in_words
 from symgrad.loops.writer import Writer, number, scalar

@@ -11,19 +11,19 @@ from symgrad.ir.core import Call, Const, Operand
 from symgrad.loops import (
     arrays,
     contractions,
+    creation,
+    gathering,
     joining,
     layout,
     list_crossing,
     list_rows,
-    making,
     masks,
     ordering,
-    parting,
-    picking,
     products,
     reductions,
-    running,
-    slots,
+    scans,
+    slot_tapes,
+    splitting,
     stores,
     tapes,
 )
@@ -52,12 +52,12 @@ PRICES = {
     ),
 }  # fmt: skip
 RULES: dict[str, Rule] = {
-    **arrays.RULES, **making.RULES, **layout.RULES, **list_rows.RULES, **joining.RULES,
-    **masks.RULES, **products.RULES, **contractions.RULES, **reductions.RULES, **running.RULES, **picking.RULES, **ordering.RULES,
+    **arrays.RULES, **creation.RULES, **layout.RULES, **list_rows.RULES, **joining.RULES,
+    **masks.RULES, **products.RULES, **contractions.RULES, **reductions.RULES, **scans.RULES, **gathering.RULES, **ordering.RULES,
     **stores.RULES, **list_crossing.RULES,
     "tape": tapes.tape, "push": tapes.push, "pop": tapes.pop,
-    "seeds": parting.seeds,
-    "slots": slots.slots, "slots_like": slots.slots, "put": slots.put, "get": slots.get,
+    "seeds": splitting.seeds,
+    "slots": slot_tapes.slots, "slots_like": slot_tapes.slots, "put": slot_tapes.put, "get": slot_tapes.get,
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ a reader, so that it runs even if unread; a test of an op that no longer exists 
 from __future__ import annotations
 
 from symgrad.ir.core import FALSE, NONE, Block, Call, Const, Func, If, Operand, Value, substitute
-from symgrad.ops.trying import lambda_of
+from symgrad.ops.exceptions import lambda_of
 from symgrad.passes.dce import dce
 from symgrad.passes.fold import fold
 

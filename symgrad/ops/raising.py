@@ -12,10 +12,10 @@ from string import Formatter
 
 from symgrad.ir.core import Call, Const, For, Operand, Value
 from symgrad.ir.types import BOOL, FLOAT, INT, Array, Dim, List, Object, Scalar, Type
+from symgrad.ops.access_regions import PATHS
 from symgrad.ops.build import SIZED
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import OPERANDS, steps
-from symgrad.ops.parts import PATHS
 
 #: rows that raise for no operands that the types admit
 TOTAL = frozenset(

@@ -337,11 +337,13 @@ def load_rows() -> None:
         bessel,
         constants,
         convolutions,
+        creation,
         custom,
         elementwise,
         engine,
         engine_lists,
         engine_opaque,
+        exceptions,
         filters,
         fourier,
         hypergeometric,
@@ -349,14 +351,14 @@ def load_rows() -> None:
         interpolants,
         joining,
         linalg,
-        making,
         reductions,
         special,
-        trying,
     )
 
     modules = (arrays, bessel, constants, convolutions, custom, elementwise, engine, engine_lists, engine_opaque)
-    assert all((*modules, filters, fourier, hypergeometric, implicit, interpolants, joining, linalg, making, reductions, special, trying))
+    assert all(
+        (*modules, filters, fourier, hypergeometric, implicit, interpolants, joining, linalg, creation, reductions, special, exceptions)
+    )
 
 
 load_rows()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from symgrad.ir.core import Block, Call, For, Func, Op, substitute, walk
 from symgrad.ops.batched import NotBatched
 from symgrad.ops.build import Builder
-from symgrad.passes.rounds import Rounds, results
+from symgrad.passes.batched_body import Rounds, results
 from symgrad.passes.unbox import may_start_again
 
 #: exceptions after which the loop runs instead, example by example

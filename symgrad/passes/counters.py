@@ -13,7 +13,7 @@ from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, w
 from symgrad.ir.types import INT, Array, Scalar
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import holds
-from symgrad.passes.telling import tell
+from symgrad.passes.remarks import tell
 
 DTYPE = "i64"
 #: the operand position of the first subscript, for rows without a path

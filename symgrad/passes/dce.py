@@ -15,13 +15,13 @@ from typing import TypeGuard
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, applied, substitute, uses, walk
 from symgrad.ir.types import UNKNOWN, Array, Tape, Type
 from symgrad.notes import Notes
+from symgrad.ops.access_regions import PATHS
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.implicit import SOLUTIONS
 from symgrad.ops.indexing import steps
-from symgrad.ops.parts import PATHS
 from symgrad.ops.raising import may_raise
 from symgrad.passes.facts import Facts, Node, has_memory, holds
-from symgrad.passes.telling import tell
+from symgrad.passes.remarks import tell
 
 
 def dce(func: Func) -> Func:
@@ -285,7 +285,7 @@ def is_same(a: Operand, b: Operand) -> bool:
 FILLING, EMPTYING = {"push": 1, "put": 2}, {"pop": 1, "get": 0}
 
 
-def kept(func: Func) -> Func:
+def dead_tapes(func: Func) -> Func:
     """Narrow the tapes of a function, in place; those that come from outside or leave stay as they are.
 
     They keep only what somebody takes off them and could not read elsewhere::
@@ -420,4 +420,4 @@ def text(op: Call, row: Row, types: list[Type]) -> str:
     return row.emit if isinstance(row.emit, str) else row.emit(op.settings, types)
 
 
-__all__ = ["Marks", "dce", "has_effect", "kept", "observed"]
+__all__ = ["Marks", "dce", "dead_tapes", "has_effect", "observed"]

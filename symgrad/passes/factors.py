@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 import symgrad.ops.arrays
-import symgrad.ops.making  # noqa: F401  (their rows are used here)
+import symgrad.ops.creation  # noqa: F401  (their rows are used here)
 from symgrad.ir.core import Call, Const, Operand, Value
 from symgrad.ir.types import FLOAT, INT, Array, Scalar, ShapeOf, Type, is_complex, same_shape
 from symgrad.ops.declare import ROWS

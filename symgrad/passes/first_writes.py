@@ -15,7 +15,7 @@ from symgrad.ir.types import INT, Array, Object
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import OPERANDS, is_basic
 from symgrad.passes.facts import Facts, Places, holds
-from symgrad.passes.telling import tell
+from symgrad.passes.remarks import tell
 
 #: rows that create arrays of zeros
 ZEROS = frozenset({"zeros", "zeros_of", "zeros_as"})

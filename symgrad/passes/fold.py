@@ -13,10 +13,10 @@ from typing import Any
 from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While
 from symgrad.ir.types import is_complex
 from symgrad.ops.declare import ROWS
-from symgrad.passes.cheaper import CHEAPER, Rewrites
 from symgrad.passes.factors import FIRST, OF_COMPLEX
 from symgrad.passes.facts import Facts, covers, has_memory
 from symgrad.passes.identities import FOLDED, IDENTITIES, folded, spread_operand
+from symgrad.passes.strength_reduction import CHEAPER, Rewrites
 
 VIEWS = frozenset({"view", "mT"})
 ROUNDS = 12  #: each iteration sees the result of the last one; most programs need three

@@ -11,7 +11,7 @@ from symgrad.ir.types import Array, Scalar, same_shape
 from symgrad.notes import Notes
 from symgrad.ops.indexing import OPERANDS, has_arrays, steps
 from symgrad.passes.facts import Facts, holds
-from symgrad.passes.telling import tell
+from symgrad.passes.remarks import tell
 
 READS = frozenset({"view", "take"})
 

@@ -13,7 +13,7 @@ from symgrad.ir.core import Block, Call, Func, Op, Value, walk
 from symgrad.ir.types import Array, Dim, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts, halves_kept, holds
-from symgrad.passes.telling import tell
+from symgrad.passes.remarks import tell
 
 #: rows that read or write by an index: its operand position, and how often they scan a mask
 USES = {"take": (1, 1), "set_at": (2, 1), "add_at": (2, 2)}

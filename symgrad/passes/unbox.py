@@ -19,7 +19,7 @@ from symgrad.ir.types import BOOL, FLOAT, Array, Scalar
 from symgrad.ir.unbound import is_absent
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.passes.facts import Facts, Node, halves_kept
-from symgrad.passes.telling import tell
+from symgrad.passes.remarks import tell
 
 T = TypeVar("T", bound=Hashable)
 

@@ -14,7 +14,7 @@ from symgrad.notes import Notes
 from symgrad.ops.indexing import has_arrays
 from symgrad.passes.facts import Facts, Places, halves_kept, holds
 from symgrad.passes.identities import stores_all
-from symgrad.passes.telling import tell
+from symgrad.passes.remarks import tell
 
 
 def zeroing(func: Func) -> Func:

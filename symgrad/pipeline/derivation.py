@@ -13,10 +13,10 @@ from functools import cache, partial
 from typing import Any
 
 from symgrad.adjoint import solutions
-from symgrad.adjoint.called_again import unmarked
 from symgrad.adjoint.checks import check, check_holomorphic, checked_when_run
 from symgrad.adjoint.costs import INTERPRETED, READ, Costs
 from symgrad.adjoint.custom import expanded
+from symgrad.adjoint.recomputed_calls import unmarked
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.reverse import split_pullback as split_halves
 from symgrad.codegen.describing import label

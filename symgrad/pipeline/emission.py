@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from symgrad.adjoint.called_again import unmarked
+from symgrad.adjoint.recomputed_calls import unmarked
 from symgrad.codegen.header import Header
 from symgrad.codegen.python import emit, emit_to_run
 from symgrad.codegen.saved_kernels import kernel_piece

@@ -37,7 +37,7 @@ def halves_of(whole: Func, values: int, seeds: int) -> tuple[Func, Func, Mapping
 
 def with_effects(job: Job, surface: Surface, program: Func) -> Surface:
     """Remove the calls with side effects from a program that becomes a kernel, in place; the caller makes them after the kernel."""
-    from symgrad.loops.behind import effects_behind  # of the stages for kernels
+    from symgrad.loops.delayed_effects import effects_behind  # of the stages for kernels
 
     effects = effects_behind(program)
     if effects is None:

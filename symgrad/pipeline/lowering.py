@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from symgrad.ir.core import Func, clone
-from symgrad.loops.bound import doubtful_values
+from symgrad.loops.definedness import doubtful_values
 from symgrad.loops.lower import Lowering, walked, whole
-from symgrad.loops.parting import Parted, parted
 from symgrad.loops.reach import NoPlaces
+from symgrad.loops.splitting import Parted, parted
 from symgrad.loops.writer import Writer
 from symgrad.pipeline.registry import ARRAYS, GROWING, LOOPS, NUMBERS, OPTIMISE
 from symgrad.pipeline.runner import PassContext, run, timed
@@ -24,7 +24,7 @@ def to_loops(func: Func) -> Func:
 
 def to_halves(func: Func) -> Parted:
     """The same for a pullback, with ``seeds`` between the halves."""
-    lowering = lowered(run(ARRAYS.without("halves"), clone(func)))
+    lowering = lowered(run(ARRAYS.without("half_fusion"), clone(func)))
     halves = parted(lowering, lowering.results, improved)
     return Parted(run(OPTIMISE, halves.forward), run(OPTIMISE, halves.backward), halves.copies)
 

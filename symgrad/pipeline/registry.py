@@ -22,18 +22,24 @@ PASSES: dict[str, Pass] = {
         Pass("observed", at="passes.dce:observed", preserves=("loops", "derivative"), optional=False),
         Pass("fold", preserves=("derivative",)),
         Pass("cse", preserves=("derivative",)),
-        Pass("conditions", needs=("branches",), preserves=("derivative",)),
+        Pass("if_conversion", needs=("branches",), preserves=("derivative",)),
         Pass("dce", preserves=("derivative",)),
-        Pass("cancel", needs=("extremes",), preserves=("loops", "derivative")),
-        Pass("paired", takes=("guarded",), preserves=("loops", "derivative")),
-        Pass("aggregates", needs=("known arrays in loops",), takes=("compiled",), preserves=("loops", "derivative")),
+        Pass("cancelled_maxima", needs=("extremes",), preserves=("loops", "derivative")),
+        Pass("dot_products", takes=("guarded",), preserves=("loops", "derivative")),
+        Pass("scalar_replacement", needs=("known arrays in loops",), takes=("compiled",), preserves=("loops", "derivative")),
         Pass("batch", needs=("batches",), takes=("guarded",), preserves=("derivative",)),
-        Pass("lift", at="passes.hoist:lift", needs=("loops",), takes=("guarded",), preserves=("derivative",)),
+        Pass(
+            "primal_invariants",
+            at="passes.loop_invariants:primal_invariants",
+            needs=("loops",),
+            takes=("guarded",),
+            preserves=("derivative",),
+        ),
         # of gradients
-        Pass("joined", needs=("reversed branches",)),
-        Pass("hoist", needs=("loops",), preserves=("loops",)),
-        Pass("kept", at="passes.dce:kept", needs=("tapes",), preserves=("loops",)),
-        Pass("remarks.kept", needs=("remarks",), at="adjoint.account:tell_kept", preserves=ALL),
+        Pass("branch_fusion", needs=("reversed branches",)),
+        Pass("loop_invariants", needs=("loops",), preserves=("loops",)),
+        Pass("dead_tapes", at="passes.dce:dead_tapes", needs=("tapes",), preserves=("loops",)),
+        Pass("remarks.kept", needs=("remarks",), at="adjoint.remarks:tell_kept", preserves=ALL),
         Pass("remarks.doubts", needs=("remarks",), at="passes.doubts:doubts", preserves=ALL),
         # for text that is read
         Pass("verbatim"),
@@ -43,54 +49,54 @@ PASSES: dict[str, Pass] = {
         Pass("earlier"),
         Pass("current_shapes", at="passes.readable:current_shapes", preserves=("loops",)),
         # for files
-        Pass("stacks", optional=False),
-        Pass("apart", requires=("stacks",), optional=False),
+        Pass("stack_tapes", optional=False),
+        Pass("tape_splitting", requires=("stack_tapes",), optional=False),
         # for NumPy
         Pass("unread", at="passes.dce:unread", preserves=("loops", "stores")),
         Pass("zeroing", needs=("stores",)),
-        Pass("refilled", needs=("tapes in loops",)),
+        Pass("hoisted_tapes", needs=("tapes in loops",)),
         Pass("forwarding", needs=("stores",)),
         Pass("masks", needs=("parts", "stores", "additions")),
-        Pass("scatter", needs=("additions",), preserves=("loops",)),
-        Pass("leaner", preserves=("loops",)),
-        Pass("outer", needs=("products",)),
-        Pass("uncleared", needs=("stores",), preserves=("loops",)),
+        Pass("scatter_add", needs=("additions",), preserves=("loops",)),
+        Pass("peephole", preserves=("loops",)),
+        Pass("outer_products", needs=("products",)),
+        Pass("dead_zeroing", needs=("stores",), preserves=("loops",)),
         Pass("first_writes", needs=("additions",), preserves=("loops",)),
-        Pass("turned", needs=("additions",), preserves=("loops", "stores")),
-        Pass("borrow", needs=("parts",), preserves=("loops", "stores")),
+        Pass("reversals", needs=("additions",), preserves=("loops", "stores")),
+        Pass("copy_elision", needs=("parts",), preserves=("loops", "stores")),
         Pass("unbox", preserves=("loops",)),
         Pass("unbox_plainly", at="passes.unbox:unbox_plainly", preserves=("loops",)),
-        Pass("cells", needs=("cells in loops",)),
-        Pass("between", needs=("cell lists",), requires=("cells",)),
+        Pass("array_to_list", needs=("cells in loops",)),
+        Pass("list_layout", needs=("cell lists",), requires=("array_to_list",)),
         Pass("counters", needs=("parts in loops",), preserves=("loops", "stores")),
-        Pass("strips", needs=("chains",)),
-        Pass("reuse", preserves=("loops",)),
+        Pass("row_tiling", needs=("chains",)),
+        Pass("buffer_reuse", preserves=("loops",)),
         # for kernels: array statements
-        Pass("halves", needs=("branches",)),
+        Pass("half_fusion", needs=("branches",)),
         Pass("loops.crossing", optional=False),
         Pass("loops.texts"),
-        Pass("loops.counted", preserves=("stores",)),
+        Pass("loops.list_lengths", preserves=("stores",)),
         Pass("loops.trying", needs=("failures",)),
         Pass("loops.leaving", needs=("branches",)),
         Pass("loops.predicates"),
-        Pass("loops.recalled", needs=("stores",)),
-        Pass("loops.rounds", needs=("loops",)),
+        Pass("loops.tape_reads", needs=("stores",)),
+        Pass("loops.saved_reductions", needs=("loops",)),
         Pass("loops.ordering", needs=("sorts",), at="loops.ordering:sorted_once"),
         Pass("loops.messages", at="loops.lower:without_messages", optional=False),
-        Pass("loops.widths", preserves=("loops", "stores"), optional=False),
+        Pass("loops.float_widths", preserves=("loops", "stores"), optional=False),
         Pass("loops.empties", preserves=("loops", "stores"), optional=False),
         Pass("loops.ranks", preserves=("loops", "stores")),
-        Pass("loops.bound", takes=("unsure",), preserves=("loops",), optional=False),
+        Pass("loops.definedness", takes=("unsure",), preserves=("loops",), optional=False),
         # for kernels: loops over numbers
-        Pass("loops.merge", takes=("writer",), loose=True, on_block=True),
-        Pass("loops.contract", takes=("writer",), loose=True, on_block=True),
+        Pass("loops.loop_fusion", takes=("writer",), loose=True, on_block=True),
+        Pass("loops.array_contraction", takes=("writer",), loose=True, on_block=True),
         Pass("loops.buffers", takes=("writer",), loose=True, on_block=True),
-        Pass("loops.strips", takes=("writer",), loose=True, on_block=True),
-        Pass("loops.columns", takes=("writer",), loose=True, on_block=True),
+        Pass("loops.tiling", takes=("writer",), loose=True, on_block=True),
+        Pass("loops.column_layout", takes=("writer",), loose=True, on_block=True),
         Pass("loops.unaliased", at="loops.buffers:unaliased", optional=False, loose=True, on_block=True),
-        Pass("loops.versions", requires=("loops.unaliased",), optional=False, loose=True),
-        Pass("loops.finite", requires=("loops.versions",), on_block=True, loose=True),
-        Pass("loops.checks", at="loops.checks:checks_first", preserves=("loops",), requires=("loops.versions",), on_block=True),
+        Pass("loops.ssa", requires=("loops.unaliased",), optional=False, loose=True),
+        Pass("loops.finiteness", requires=("loops.ssa",), on_block=True, loose=True),
+        Pass("loops.checks", at="loops.checks:checks_first", preserves=("loops",), requires=("loops.ssa",), on_block=True),
     )
 }
 
@@ -105,26 +111,37 @@ def stage(name: str, passes: str) -> Stage:
 #: for a newly lowered function, before exceptions are part of its behaviour
 LOWERED = stage("lowered", "observed")
 #: before a function is differentiated, and for each half of a pullback
-SIMPLIFY = stage("simplify", "fold cse conditions dce cancel")
+SIMPLIFY = stage("simplify", "fold cse if_conversion dce cancelled_maxima")
 #: for a gradient
-OPTIMISE = stage("optimise", "fold cse dce joined hoist fold cse dce")
+OPTIMISE = stage("optimise", "fold cse dce branch_fusion loop_invariants fold cse dce")
 #: emits remarks for ``explain``
 REMARKS = stage("remarks", "remarks.kept remarks.doubts")
 
 # ------------------------------------------------------------------ NumPy code
 
 #: brings a function to the form whose derivative runs fastest
-PREPARE = stage("prepare", "batch fold cse dce aggregates fold cse conditions dce cancel lift cse dce")
+PREPARE = stage(
+    "prepare",
+    "batch fold cse dce scalar_replacement fold cse if_conversion dce cancelled_maxima primal_invariants cse dce",
+)
 #: before anything is printed
 PRINTABLE = stage("printable", "unread dce zeroing dce")
 #: makes NumPy code faster, and its text less like the user's
-LOWER = stage("lower", "refilled forwarding dce kept masks scatter leaner cse outer uncleared zeroing first_writes dce turned borrow"
-              " unbox cells between counters dce strips reuse")  # fmt: skip
+LOWER = stage(
+    "lower",
+    "hoisted_tapes forwarding dce dead_tapes masks scatter_add peephole cse outer_products "
+    "dead_zeroing zeroing first_writes dce reversals copy_elision unbox array_to_list list_layout "
+    "counters dce row_tiling buffer_reuse",
+)
 #: the same without a fallback for exceptions: for the halves of a pullback
-LOWER_HALVES = stage("lower halves", "refilled forwarding dce kept masks scatter leaner cse outer uncleared zeroing first_writes dce turned"
-                     " borrow unbox_plainly cells between counters dce reuse")  # fmt: skip
+LOWER_HALVES = stage(
+    "lower halves",
+    "hoisted_tapes forwarding dce dead_tapes masks scatter_add peephole cse outer_products "
+    "dead_zeroing zeroing first_writes dce reversals copy_elision unbox_plainly array_to_list "
+    "list_layout counters dce buffer_reuse",
+)
 #: for a file: tapes are plain lists
-FILED = stage("filed", "stacks apart")
+FILED = stage("filed", "stack_tapes tape_splitting")
 
 # ------------------------------------------------------------------ recorded programs
 
@@ -140,17 +157,27 @@ READABLE = stage("readable", "verbatim dce fold dce fold cse dce added repeated 
 # ------------------------------------------------------------------ kernels
 
 #: brings a function to the form whose derivative runs fastest as a kernel
-PREPARE_COMPILED = stage("prepare", "paired dce aggregates fold cse conditions dce cancel lift cse dce")
+PREPARE_COMPILED = stage(
+    "prepare",
+    "dot_products dce scalar_replacement fold cse if_conversion dce cancelled_maxima primal_invariants cse dce",
+)
 #: for a gradient as array statements, before lowering to loops; a pullback is split first, and its halves are not joined
-ARRAYS = stage("arrays", "loops.crossing loops.texts dce loops.counted refilled halves loops.trying loops.leaving loops.predicates"
-               " loops.recalled loops.rounds loops.ordering loops.messages")  # fmt: skip
+ARRAYS = stage(
+    "arrays",
+    "loops.crossing loops.texts dce loops.list_lengths hoisted_tapes half_fusion loops.trying "
+    "loops.leaving loops.predicates loops.tape_reads loops.saved_reductions loops.ordering "
+    "loops.messages",
+)
 #: turns tapes with an unknown number of items into lists
-GROWING = stage("growing tapes", "stacks apart")
+GROWING = stage("growing tapes", "stack_tapes tape_splitting")
 #: infers the type of every number, and the definedness of every name
-NUMBERS = stage("numbers", "loops.empties loops.ranks loops.widths loops.bound")
+NUMBERS = stage("numbers", "loops.empties loops.ranks loops.float_widths loops.definedness")
 #: improves the loops that implement the array statements: values are handles of memory until ``loops.versions``
-LOOPS = stage("loops", "loops.merge loops.contract loops.buffers loops.strips loops.columns loops.unaliased loops.versions loops.finite dce"
-              " loops.checks")  # fmt: skip
+LOOPS = stage(
+    "loops",
+    "loops.loop_fusion loops.array_contraction loops.buffers loops.tiling loops.column_layout "
+    "loops.unaliased loops.ssa loops.finiteness dce loops.checks",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +224,8 @@ def page(target: str) -> Iterator[str]:
             after = f"; after {', '.join(one.requires)}" if one.requires else ""
             needed = f"; only for {', or '.join(CONTENTS[word] for word in one.needs)}" if one.needs else ""
             preserved = f"; preserves {', '.join(one.preserves)}" if one.preserves else ""
-            yield f"    {one.name:18}{one.summary}"
-            yield f"    {'':18}({kind}{after}{needed}{preserved})"
+            yield f"    {one.name:22}{one.summary}"
+            yield f"    {'':22}({kind}{after}{needed}{preserved})"
 
 
 __all__ = ["PASSES", "PIPELINES", "import_passes", "page"]

@@ -14,7 +14,7 @@ from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.elements import Elements
 from symgrad.adjoint.extents import know
 from symgrad.adjoint.jacobian import name_of
-from symgrad.adjoint.together import together
+from symgrad.adjoint.seed_batches import together
 from symgrad.ir.core import NONE, Block, Func, Operand, Value, substitute
 from symgrad.ir.types import Array
 from symgrad.ops.build import Builder, symbols

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.adjoint.account import grouped
 from symgrad.adjoint.activity import parameters
 from symgrad.adjoint.expand import Expansion, is_by_numpy, operand
+from symgrad.adjoint.remarks import grouped
 from symgrad.adjoint.rows import meanings, scaled, squared
 from symgrad.ir.core import Call, Const, Operand, Value
 from symgrad.ir.types import Array, List, Object, Scalar, ShapeOf, Tape, is_complex

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from symgrad.adjoint.memory import has_memory
 from symgrad.ir.core import Block, Call, Func, If, Op, Value, uses, walk
+from symgrad.ops.aliases import Groups, memory_groups
 from symgrad.ops.declare import ROWS
-from symgrad.ops.sharing import Groups, memory_groups
 
 
 @dataclass(slots=True)

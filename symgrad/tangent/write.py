@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.account import tell_activity
 from symgrad.adjoint.activity import active_values
-from symgrad.adjoint.called_again import unmarked
+from symgrad.adjoint.recomputed_calls import unmarked
+from symgrad.adjoint.remarks import tell_activity
 from symgrad.ir.core import Call, For, Func, If, Op, Operand, Value, While, clone, walk
 from symgrad.ir.types import Array, List
+from symgrad.ops.aliases import memory_groups, shares_of
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS
-from symgrad.ops.sharing import memory_groups, shares_of
 from symgrad.tangent import flow, rows, tapes
 from symgrad.tangent.by_name import read_by_name
 from symgrad.tangent.forward import Forward

@@ -10,13 +10,13 @@ import numpy as np
 
 import symgrad.ops.arrays
 import symgrad.ops.constants
+import symgrad.ops.creation
 import symgrad.ops.elementwise
 import symgrad.ops.engine
 import symgrad.ops.engine_lists
 import symgrad.ops.engine_opaque
 import symgrad.ops.joining
 import symgrad.ops.linalg
-import symgrad.ops.making
 import symgrad.ops.reductions  # noqa: F401
 from symgrad.adjoint.reverse import gradient
 from symgrad.ir.core import Func

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from symgrad.adjoint.implied import implied
+from symgrad.adjoint.path_conditions import implied
 from symgrad.ir.core import Block, Call, Const, If, Op, Operand, Value, walk
 from symgrad.ir.types import BOOL
 from symgrad.location import Loc

@@ -11,13 +11,13 @@ from symgrad.codegen.header import Header
 from symgrad.codegen.python import emit
 from symgrad.ir.core import Func, clone
 from symgrad.ir.verify import verify
-from symgrad.passes.reuse import reuse
+from symgrad.passes.buffer_reuse import buffer_reuse
 from symgrad.runtime.load import load
 from tests.codegen.random_functions import random_function
 from tests.interpreter import duplicate, oracle, same
 
 
-@pytest.mark.parametrize("lower", [clone, reuse], ids=["plain", "reuse"])
+@pytest.mark.parametrize("lower", [clone, buffer_reuse], ids=["plain", "reuse"])
 @pytest.mark.parametrize("seed", range(75))
 def test_emitted_text_equals_the_interpreter(seed: int, lower: Callable[[Func], Func]) -> None:
     func = random_function(seed, 10)

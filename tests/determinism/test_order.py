@@ -14,7 +14,7 @@ SWEEP = "the tensors are held by the record, and by who called, while the sweep 
 #: by file, and by the name that is called or the text of the set: why it may be there
 ALLOWED = {
     ("abstraction.py", "id"): "the objects are held by the argument that is looked at meanwhile",
-    ("adjoint/sums.py", "ends"): ONE,
+    ("adjoint/reductions.py", "ends"): ONE,
     ("callables.py", "hash"): "it is what __hash__ gives",
     ("compat/paddle/fluid/feeding.py", "self.variables"): "it is a list; an attribute of another class of that name is a set",
     ("eager/autograd.py", "id"): SWEEP,
@@ -37,8 +37,8 @@ ALLOWED = {
     ("ir/unbound.py", "sides"): "all of them are put into a set, or the answer is None whichever comes first",
     ("ir/verify.py", "aliases"): "they are integers",
     ("layers/layer.py", "id"): "the layers are held by the one that is walked through",
-    ("loops/merge.py", "ranks"): ONE,
-    ("loops/separable.py", "facts.touched"): "each is counted, and asked for by array",
+    ("loops/loop_fusion.py", "ranks"): ONE,
+    ("loops/tiling_legality.py", "facts.touched"): "each is counted, and asked for by array",
     ("ops/shapes.py", "dtypes"): ONE,
     ("passes/dce.py", "items"): ONE,
     ("record/operations.py", "hash"): "it is kept as what __hash__ gives",

@@ -210,5 +210,5 @@ def test_explain_says_what_each_pass_took(program: str, capsys: pytest.CaptureFi
 
 
 def test_the_ir_after_a_pass_is_shown(program: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", f"{program}:loss", "--stage", "hoist"]) == 0
+    assert main(["show", f"{program}:loss", "--stage", "loop_invariants"]) == 0
     assert "-- backward --" in capsys.readouterr().out

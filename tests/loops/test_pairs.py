@@ -20,15 +20,15 @@ from symgrad.ir.core import Block, Call, For, Func, Value, walk
 from symgrad.ir.parse import parse
 from symgrad.ir.show import show
 from symgrad.ir.verify import verify
-from symgrad.loops.bound import bound
+from symgrad.loops.array_contraction import array_contraction
 from symgrad.loops.buffers import buffers
 from symgrad.loops.checks import checks_first
-from symgrad.loops.contract import contract
-from symgrad.loops.finite import finite
-from symgrad.loops.merge import merge
-from symgrad.loops.recalled import recalled
-from symgrad.loops.versions import versions
-from symgrad.loops.widths import widths
+from symgrad.loops.definedness import definedness
+from symgrad.loops.finiteness import finiteness
+from symgrad.loops.float_widths import float_widths
+from symgrad.loops.loop_fusion import loop_fusion
+from symgrad.loops.ssa import ssa
+from symgrad.loops.tape_reads import tape_reads
 from symgrad.loops.writer import Writer
 from symgrad.passes.dce import dce
 from symgrad.pipeline.lowering import to_loops
@@ -64,8 +64,8 @@ def on_body(run: Callable[[Block], None]) -> Callable[[Func], Func]:
 
 #: passes on their own; every other file shows the lowering
 PASSES: dict[str, Callable[[Func], Func]] = {
-    "merge": in_place(merge), "contract": in_place(contract), "buffers": in_place(buffers), "versions": versions, "bound": bound,
-    "widths": widths, "checks": on_body(checks_first), "recalled": recalled, "finite": on_body(finite),
+    "merge": in_place(loop_fusion), "contract": in_place(array_contraction), "buffers": in_place(buffers), "versions": ssa, "bound": definedness,
+    "widths": float_widths, "checks": on_body(checks_first), "recalled": tape_reads, "finite": on_body(finiteness),
 }  # fmt: skip
 #: whose text is from before versions are given
 WRITTEN = ("merge", "contract", "buffers")
@@ -101,7 +101,7 @@ def test_a_file_is_named_for_its_module(path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "before", "after"), CASES)
 def test_the_text_before_and_the_text_after_give_the_same(name: str, before: str, after: str) -> None:
-    first, second = (dce(versions(parse(t))) if name in WRITTEN else parse(t) for t in (before, after))
+    first, second = (dce(ssa(parse(t))) if name in WRITTEN else parse(t) for t in (before, after))
     if name == "versions":
         first = second  # there is no running what has no versions; the text after is held to the rules
     for func in (first, second):

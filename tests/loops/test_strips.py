@@ -10,15 +10,15 @@ import pytest
 from targets import check_targets
 
 import symgrad
-from symgrad.loops import strips
+from symgrad.loops import tiling
 
 pytest.importorskip("numba")
 
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strips, "STRIP", 3)
-    monkeypatch.setattr(strips, "ELEMENTS", 6)
+    monkeypatch.setattr(tiling, "STRIP", 3)
+    monkeypatch.setattr(tiling, "ELEMENTS", 6)
     monkeypatch.setenv("SYMGRAD_CACHE_DIR", "off")
 
 

@@ -26,7 +26,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "frontend/loops.py", "while_", "last item left out", "guess = guess_names(ctx, [node.test, *node.body])",
     ): "the names are a first guess: what a round changes besides is learned in one trial more",
     (
-        "frontend/skeletons.py", "objects_of", "and for or",
+        "frontend/abstract_values.py", "objects_of", "and for or",
         'if form.form in ("tuple", "object", "maybe") and not (form.form == "object" and form.same[2] is None):',
     ): "other forms have no items, and the content of a list of any length is no object",
 }  # fmt: skip

@@ -15,7 +15,7 @@ from targets import outcome, same
 
 import symgrad
 from symgrad.dispatch.table import forget_all
-from symgrad.passes import aggregates as module
+from symgrad.passes import scalar_replacement as module
 from symgrad.pipeline import runner
 from symgrad.testing import check_grads
 from tests.against_numpy import function_of, judged
@@ -30,7 +30,7 @@ def code(text: str) -> str:
     return "\n".join(line.partition("  # ")[0] for line in text.splitlines())
 
 
-@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.group == "aggregates"], ids=lambda p: p.name)
+@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.group == "scalar_replacement"], ids=lambda p: p.name)
 def test_no_small_array_is_left_in_the_loop(program: Any) -> None:
     text = symgrad.grad(program.function, program.wrt).source(*program.arguments(program.sizes[0]), optimize="speed")
     whole = program.function.__name__ in ("read_as_a_whole_now_and_then", "named_by_a_counter")
@@ -96,7 +96,7 @@ def test_strange_arguments_give_what_arrays_give(
         pytest.importorskip("numba")
     derived = symgrad.value_and_grad(function, jit="auto" if jit else False)
     found = [outcome(derived, *args) for args in calls]
-    monkeypatch.setattr(runner, "passes_of", lambda stage: stage.without("aggregates").passes)
+    monkeypatch.setattr(runner, "passes_of", lambda stage: stage.without("scalar_replacement").passes)
     forget_all()
     plain = symgrad.value_and_grad(function)
     expected = [outcome(plain, *args) for args in calls]

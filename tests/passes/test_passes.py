@@ -57,8 +57,8 @@ NOT_RUN = {
         "fold",
         "what x @ x gives to its factors is given once, also where something was there; other factors, and matrices, are left",
     ),
-    ("reuse", "a store that casts, or whose value's shape is not known, is one"),
-    ("turned", "the vector is reversed, not the place"),
+    ("buffer_reuse", "a store that casts, or whose value's shape is not known, is one"),
+    ("reversals", "the vector is reversed, not the place"),
     ("cse", "a check that was passed is not made again, where it was surely made"),
 }
 
@@ -91,7 +91,7 @@ def outcome(func: Func, args: Sequence[Any]) -> list[Any] | str:
 
 
 TELLING = sorted(
-    {"lift", "paired"} | {one.name for stage in (SIMPLIFY, OPTIMISE, LOWER) for one in stage.passes} - {"dce"}
+    {"primal_invariants", "dot_products"} | {one.name for stage in (SIMPLIFY, OPTIMISE, LOWER) for one in stage.passes} - {"dce"}
 )  # what nobody reads is nobody's loss
 
 
@@ -122,6 +122,6 @@ def test_what_leaves_a_loop_is_told_by_the_name_that_the_user_gave_it() -> None:
     func.notes = notes = Notes()
     for op in walk(func.body):
         op.loc = Loc("f.py", 3)
-    load("hoist")(func)
+    load("loop_invariants")(func)
 
     assert sorted(note.name for note in notes) == ["add", "twice"]

@@ -32,7 +32,7 @@ VECTOR = Array("f64", (Dim("x0", 0, True),))
 ELSEWHERE = {
     "observed": "adds exceptions to what a function gives: test_raising.py",
     "verbatim": "needs the text that a frontend has kept: test_text_to_read.py",
-    "loops.bound": "needs names that may not be bound: test_random_targets.py",
+    "loops.definedness": "needs names that may not be bound: test_random_targets.py",
     **{
         one.name: "takes what the walk has written: test_random_targets.py"
         for one in RECORDS.values()
@@ -40,9 +40,9 @@ ELSEWHERE = {
     },
 }
 PASSES = {name: one.function for name, one in RECORDS.items() if name not in ELSEWHERE and not one.on_block}
-STRICT = ("borrow", "cse", "dce", "fold", "hoist", "kept", "reuse")
+STRICT = ("copy_elision", "cse", "dce", "fold", "loop_invariants", "dead_tapes", "buffer_reuse")
 #: what follows them knows neither the lists that they make of arrays, nor what they leave of an op for printing
-LAST = ("cells", "unread")
+LAST = ("array_to_list", "unread")
 ARGUMENTS = [np.array([0.3, -0.7, 1.1]), np.array([-0.2, 0.9, 0.4]), 0.8, 3]
 
 

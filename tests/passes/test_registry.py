@@ -185,9 +185,9 @@ def test_a_derivative_says_what_each_pass_took(jit: bool | str) -> None:
 
     assert text.startswith("grad(")
     ran = {line.split()[2] for line in text.splitlines()[3:-2]}
-    assert {"read", "lower", "fold", "gradient", "hoist", "emit", "reuse"} <= ran
+    assert {"read", "lower", "fold", "gradient", "loop_invariants", "emit", "buffer_reuse"} <= ran
     if jit and pytest.importorskip("numba"):
-        assert {"walk", "loops.merge", "loops.versions"} <= ran
+        assert {"walk", "loops.loop_fusion", "loops.ssa"} <= ran
 
 
 def test_the_ir_after_a_pass_is_shown() -> None:

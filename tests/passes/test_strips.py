@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.passes import strips
+from symgrad.passes import row_tiling
 from tests.programs import PROGRAMS, Program
 
 
@@ -26,10 +26,10 @@ def test_pieces_of_three_elements(program: Program, monkeypatch: pytest.MonkeyPa
     derived = symgrad.grad(program.function, program.wrt)
     entry = derived._entry(tuple(args), {}, None)
     wanted = derived(*args)
-    monkeypatch.setattr(strips, "BLOCK", 3)
-    monkeypatch.setattr(strips, "ROWS_BLOCK", 7)
-    monkeypatch.setattr(strips, "LEAST", 0)
-    monkeypatch.setattr(strips, "OPS", 1)
+    monkeypatch.setattr(row_tiling, "BLOCK", 3)
+    monkeypatch.setattr(row_tiling, "ROWS_BLOCK", 7)
+    monkeypatch.setattr(row_tiling, "LEAST", 0)
+    monkeypatch.setattr(row_tiling, "OPS", 1)
     made = derived._make(derived._function, entry.signature, entry.compiled.pins)
 
     found = made.function(*program.arguments(program.sizes[-1]))
