@@ -83,7 +83,7 @@ PLACES = {
 def test_maxlen_that_is_computed_is_known_where_it_is_used_or_refused(place: str) -> None:
     lines = ["s = 0.0", "m = int(round(a * 4))", PLACES[place], "return s + sum(d) * b + len(d) * a"]
     text = "from collections import deque\ndef f(a, b, n, lst):\n" + "".join(f"    {line}\n" for line in lines)
-    expected = "refused" if place in ("behind a branch", "recursion") else "right"
+    expected = "refused" if place == "behind a branch" else "right"
     assert verdict(text, [0.7, 1.9, 3, [0.6, 1.5, 2.6, 0.4]]) == expected
 
 
