@@ -224,8 +224,8 @@ def page(target: str) -> Iterator[str]:
             after = f"; after {', '.join(one.requires)}" if one.requires else ""
             needed = f"; only for {', or '.join(CONTENTS[word] for word in one.needs)}" if one.needs else ""
             preserved = f"; preserves {', '.join(one.preserves)}" if one.preserves else ""
-            yield f"    {one.name:22}{one.summary}"
-            yield f"    {'':22}({kind}{after}{needed}{preserved})"
+            yield f"    {one.name:24}{one.summary}"
+            yield f"    {'':24}({kind}{after}{needed}{preserved})"
 
 
 __all__ = ["PASSES", "PIPELINES", "import_passes", "page"]
