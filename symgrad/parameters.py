@@ -23,10 +23,10 @@ from symgrad.jit import Jit
 from symgrad.kinds import passed_instead, row_of, what_of
 from symgrad.location import Loc
 from symgrad.paths import belongs, no_part, part_at, spelled
-from symgrad.paths import item as item_path
 from symgrad.signature import Abstract, Many, Signature, Static, Tree
 from symgrad.targets import available
 from symgrad.text import is_name, root_of
+from symgrad.text import item as item_path
 from symgrad.verification.first_call import Verify, checked_verify
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
