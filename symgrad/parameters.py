@@ -26,6 +26,7 @@ from symgrad.paths import belongs, no_part, part_at, spelled
 from symgrad.signature import Abstract, Many, Signature, Static, Tree
 from symgrad.targets import available
 from symgrad.text import is_name, root_of
+from symgrad.text import item as item_path
 from symgrad.verification.first_call import Verify, checked_verify
 
 Wrt = int | str | tuple[int | str, ...] | list[int | str] | None
@@ -220,7 +221,7 @@ def parts_by_wrapped_names(function: types.FunctionType, parameters: list[inspec
         if by_place and star is not None and place >= taken:
             parts[parameter.name] = f"{star}[{place - taken}]"
         elif parameter.kind is parameter.KEYWORD_ONLY and stars is not None:
-            parts[parameter.name] = spelled(f"{stars}[{parameter.name!r}]")
+            parts[parameter.name] = item_path(stars, parameter.name)
     return parts
 
 

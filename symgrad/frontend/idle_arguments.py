@@ -18,7 +18,7 @@ ON_DEVICES = (
 )  # fmt: skip
 #: rules of casting, each of which lets a dtype be what it is
 CASTING = ("no", "equiv", "safe", "same_kind", "unsafe")
-HAVE_DEVICES = hasattr(np.ndarray, "device")
+HAVE_DEVICES = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
 
 
 def without_idle(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding]) -> dict[str, Binding]:
