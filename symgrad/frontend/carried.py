@@ -28,7 +28,19 @@ from symgrad.frontend.kinship import bases_of, chosen_arrays, learn_bases, relat
 from symgrad.frontend.plans import WHOLE, Head, Plan
 from symgrad.frontend.reach import memory_held, memory_in, memory_within, reached_twice
 from symgrad.frontend.sequences import owns_items
-from symgrad.frontend.skeletons import Skeleton, is_of_row, leaf_names, leaves, merge, merged_item, objects_of, places_in, rebuild, rows_in
+from symgrad.frontend.skeletons import (
+    Skeleton,
+    holds_view,
+    is_of_row,
+    leaf_names,
+    leaves,
+    merge,
+    merged_item,
+    objects_of,
+    places_in,
+    rebuild,
+    rows_in,
+)
 from symgrad.ir.core import FALSE, UNDEF, Block, Operand, Value
 from symgrad.ir.types import BOOL, Array, List, Type, Undefined, join
 from symgrad.text import is_name
@@ -212,9 +224,9 @@ def replace_objects(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None
     mark_exposed(head.state, plan.exposed, head.objects, head.places)
 
 
-def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Location]:
+def reachable(ctx: Lowering, state: State, carried: Mapping[Name, Skeleton]) -> set[Location]:
     """Locations that a name, an operand, an object or an array from outside still reaches under its own identity."""
-    skip = {name for name in carried if not (isinstance(held := state.names.get(name), Ref) and held.path)}  # a view reaches its array
+    skip = {name for name, form in carried.items() if not holds_view(form)}  # a view reaches its array
     reached: set[Location] = {array.location for array in ctx.arrays.values() if isinstance(array, Ref)}
     for binding in [*(binding for name, binding in state.names.items() if name not in skip), *state.operands]:
         if not isinstance(binding, Num):  # there are many
