@@ -140,6 +140,11 @@ def views_in(form: Skeleton, memory: Container[Location]) -> Skeleton:
     return form if items == form.items and anew == form.anew else replace(form, items=items, anew=anew)
 
 
+def holds_view(form: Skeleton) -> bool:
+    """Is something of this form a view that stays one, or does it hold one?"""
+    return form.form == "view" or any(map(holds_view, form.items))
+
+
 def _bound_by_value(form: Skeleton) -> Skeleton:
     """A form of which the values say whether a name is bound: of a view by known steps, one of its numbers becomes a value."""
     if form.form == "view" and not form.items:

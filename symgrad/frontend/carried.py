@@ -8,6 +8,7 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.abstract_values import (
     Skeleton,
+    holds_view,
     is_of_row,
     leaf_names,
     leaves,
@@ -228,9 +229,9 @@ def replace_objects(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None
         mark_exposed(head.state, plan.exposed, head.objects, head.places)
 
 
-def reachable(ctx: Lowering, state: State, carried: Iterable[Name]) -> set[Location]:
+def reachable(ctx: Lowering, state: State, carried: Mapping[Name, Skeleton]) -> set[Location]:
     """Locations that a name, an operand, an object or an array from outside still reaches under its own identity."""
-    skip = {name for name in carried if not (isinstance(held := state.names.get(name), Ref) and held.path)}  # a view reaches its array
+    skip = {name for name, form in carried.items() if not holds_view(form)}  # a view reaches its array
     reached: set[Location] = {array.location for array in ctx.arrays.values() if isinstance(array, Ref)}
     for binding in [*(binding for name, binding in state.names.items() if name not in skip), *state.operands]:
         if isinstance(binding, Ref):

@@ -428,6 +428,6 @@ def swap_versions(state: State, table: dict[Value, Value]) -> None:
 
     state.memory = {k: new(v) for k, v in state.memory.items()}
     state.names = {k: binding(v) for k, v in state.names.items()}
-    state.heap = {k: shown(v) if isinstance(v, Ref) else tuple((n, binding(b)) for n, b in v) for k, v in state.heap.items()}
+    state.heap = {k: shown(v) if not isinstance(v, tuple) else tuple((n, binding(b)) for n, b in v) for k, v in state.heap.items()}
     state.bases = {location: {shown(base): new(test) for base, test in held.items()} for location, held in state.bases.items()}
     state.kin = {one: {other: new(same) for other, same in others.items()} for one, others in state.kin.items()}
