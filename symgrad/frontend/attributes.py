@@ -370,7 +370,7 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
             raise UnknownType("the dtype of this array is not known", ctx.loc(node), "make it known, with np.asarray and dtype=float")
         case "flat" if isinstance(owner, Ref) and type_.shape is not None:
             return Iter("flat", (owner,))
-        case "strides" if ctx.frame.place is None:
+        case "strides" if ctx.frame.place is None and isinstance(owner, Ref):
             return strides_of(ctx, owner, node)
         case "flags" if ctx.frame.place is None and isinstance(owner, Ref) and owner.location.read_only:
             raise UnsupportedSyntax("flags of an array that is only read are not followed", ctx.loc(node), "ask a copy of it")

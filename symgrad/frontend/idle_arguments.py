@@ -1,4 +1,4 @@
-"""Arguments that say nothing of the result: ``device``, which is ``"cpu"``, and ``casting`` where nothing is cast."""
+"""Keyword arguments without effect: ``device="cpu"``, and ``casting`` where nothing is cast."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.frontend.bindings import Binding, Num, Ref
+from symgrad.frontend.bindings import Binding
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.operands import known_value
-from symgrad.ir.types import Array, Scalar
+from symgrad.ir.types import Array, Object, Scalar
 
-#: functions that take ``device`` since NumPy 2
+#: functions with a parameter ``device`` in NumPy 2
 ON_DEVICES = (
     np.arange, np.asanyarray, np.asarray, np.empty, np.empty_like, np.eye, np.full, np.full_like, np.linspace, np.ones, np.ones_like,
     np.zeros, np.zeros_like,
 )  # fmt: skip
-#: rules of casting, each of which lets a dtype be what it is
+#: casting rules; each allows an unchanged dtype
 CASTING = ("no", "equiv", "safe", "same_kind", "unsafe")
 HAVE_DEVICES = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
 
 
 def without_idle(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding]) -> dict[str, Binding]:
-    """The named arguments of a call of NumPy's without those that say nothing of its result."""
+    """Return the keyword arguments of a NumPy call without those that do not affect its result."""
     idle = set()
     if HAVE_DEVICES and "device" in kwargs and any(function is one for one in ON_DEVICES):
         idle |= {"device"} if known_value(kwargs["device"]) in ([None], ["cpu"]) else set()
@@ -33,8 +33,8 @@ def without_idle(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict
 
 
 def is_of_one_dtype(ctx: Lowering, operands: list[Binding]) -> bool:
-    """Are all arrays and numbers of NumPy's of one dtype, that of floats, beside Python's numbers, which take it?"""
-    types = [ctx.type_of(held) for held in operands if isinstance(held, Ref | Num)]
+    """Whether all NumPy arrays and numbers have one floating-point dtype; Python's numbers adopt it."""
+    types = [type_ for type_ in map(ctx.type_of, operands) if not isinstance(type_, Object)]
     numbers = [type_ for type_ in types if isinstance(type_, Array | Scalar)]
     of_python = [type_ for type_ in numbers if isinstance(type_, Scalar) and type_.dtype is None]
     dtypes = {type_.dtype for type_ in numbers if type_ not in of_python}

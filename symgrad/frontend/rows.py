@@ -18,7 +18,7 @@ from symgrad.frontend.operands import are_complex, row_operand, unwrap, with_ite
 from symgrad.frontend.pinning import pinned
 from symgrad.frontend.views import axes_of, split_views, view_step
 from symgrad.ir.core import ZERO, Const
-from symgrad.ir.types import List, is_complex
+from symgrad.ir.types import Array, List, is_complex
 from symgrad.ops import spelling
 from symgrad.ops.composed import WIDER, joining, parameters_of, places, products
 from symgrad.ops.declare import ROWS
@@ -81,7 +81,7 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
         raise UnsupportedArgument(str(error), ctx.loc(node), error.hint) from None
     if bound.row == "delete" and is_slice(args[1] if len(args) > 1 else kwargs.get("obj")):
         return ctx.apply(Static(joining.delete_slice), args, kwargs, node)
-    if bound.row == "choose" and isinstance(args[1] if len(args) > 1 else kwargs.get("choices"), Ref):
+    if bound.row == "choose" and isinstance(ctx.type_of(args[1] if len(args) > 1 else kwargs.get("choices", MISSING)), Array):
         return ctx.apply(Static(places.choose_of_array), bound.args, {}, node)
     if (form := form_by_shape(ctx, bound.row, bound.args)) is not None:
         out = ctx.apply(Static(form), bound.args, {}, node)
@@ -89,7 +89,7 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
     out = apply_row(ctx, bound.row, bound.args, {**bound.settings, **more}, node)
     if bound.row in NUMBERED and isinstance(out, Num) and out is not bound.args[0]:  # the row returns a number, NumPy an array without axes
         return ctx.make(ctx.call("to_array", out.operand, dtype=None))
-    if spelled.name in CALLS_OF_DTYPES and isinstance(out, Ref) and getattr(ctx.type_of(out), "shape", None) == ():
+    if spelled.name in CALLS_OF_DTYPES and getattr(ctx.type_of(out), "shape", None) == ():
         return ctx.make(ctx.call("take", ctx.read(out, node), index=""))  # ``np.float64`` of an array without axes is a number
     return out
 

@@ -1,4 +1,4 @@
-"""How an array lies in memory: its strides as numbers, arrays by strides (``as_strided``), and the flag that forbids stores."""
+"""Memory layout of arrays: strides as numbers, ``as_strided``, and ``setflags(write=False)``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import DTYPES, Array
 from symgrad.ops.composed.shapes import by_strides
 
-#: instead of the attributes of an array that say how it lies in memory
+#: the hint in place of attributes of the memory layout
 OF_MEMORY = "use its shape, slices and reshape; np.lib.stride_tricks.sliding_window_view gives windows"
 BY_ROWS = "C", "CF"
 Args = list[Binding]
@@ -24,15 +24,15 @@ Kwargs = dict[str, Binding]
 
 
 def by_layout(refusal: SymgradError) -> SymgradError:
-    """A refusal of what may be followed if it is known how the arguments lie in memory."""
+    """Mark a refusal that the memory layout of the arguments may resolve."""
     refusal.by_layout = True
     return refusal
 
 
-def strides_of(ctx: Lowering, owner: Binding, node: ast.AST) -> Binding:
-    """The strides of an array that lies by rows without gaps; refused of an axis of extent 1, whose stride may be any."""
+def strides_of(ctx: Lowering, owner: Ref, node: ast.AST) -> Binding:
+    """Return the strides of a C-contiguous array; raise for axes of extent 1, whose stride is arbitrary."""
     type_ = ctx.type_of(owner)
-    if not isinstance(owner, Ref) or not isinstance(type_, Array) or type_.shape is None or type_.dtype is None:
+    if not isinstance(type_, Array) or type_.shape is None or type_.dtype is None:
         raise UnsupportedSyntax("strides of this array are not followed", ctx.loc(node), OF_MEMORY)
     ctx.laid = True
     if type_.layout not in BY_ROWS or any(extent == 1 or not isinstance(extent, int) and not extent.plural for extent in type_.shape):
@@ -46,7 +46,7 @@ def strides_of(ctx: Lowering, owner: Binding, node: ast.AST) -> Binding:
 
 @special(np.lib.stride_tricks.as_strided)
 def as_strided(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """The elements at the places that the strides say; what NumPy makes a view is a copy, which is only read."""
+    """Return the elements at the offsets given by the strides: a read-only copy where NumPy returns a view."""
     array = args[0] if args else kwargs.get("x")
     type_ = None if array is None else ctx.type_of(array)
     ctx.laid = True
@@ -58,7 +58,7 @@ def as_strided(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bind
 
 
 def set_flags(ctx: Lowering, owner: Ref, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """``setflags(write=...)`` of an array that the function has made: one that must not be written to is only read from there on."""
+    """Lower ``setflags(write=...)`` of an array created by the function: a read-only array refuses later stores."""
     words = dict(zip(("write", "align", "uic"), args, strict=False)) | kwargs
     write = known_value(words.get("write", Static(None)))
     if not write or any(known_value(held) != [None] for word, held in words.items() if word != "write"):

@@ -193,7 +193,7 @@ def test_passes_are_listed_for_a_target(capsys: pytest.CaptureFixture[str]) -> N
     assert main(["passes", "numba"]) == 0
     shown = capsys.readouterr().out
     assert shown.startswith("numba:\n  read: ")
-    assert "\n    loops.merge " in shown
+    assert "\n    loops.loop_fusion " in shown
     assert "(required; after loops.unaliased)" in shown
 
     assert main(["passes", "--json"]) == 0

@@ -10,13 +10,13 @@ import symgrad.frontend
 #: the modules that answer, by what they are asked
 ANSWERS = {
     "operators": "operators", "is, ==, order, in": "comparison", "truth": "truths", "one object or two": "sameness", "one array or two": "aliases",
-    "class, callable": "exact", "text": "printed", "tuples handed on": "handed", "special methods": "protocols", "attributes": "attributes", "items": "memory", "items that are stored": "stores",
+    "class, callable": "exact", "text": "printed", "tuples handed on": "python_results", "special methods": "protocols", "attributes": "attributes", "items": "memory", "items that are stored": "stores",
     "items that are computed": "chosen", "items of dicts": "dict_items", "keys that are computed": "computed_keys", "dicts that get such keys": "growing_dicts",
     "sets that get such elements": "growing_sets", "dicts and sets that stand in such dicts": "growing_inner",
     "orders of lists of any length": "sorting",
     "items with parts": "sequences", "iteration": "iterate", "zip": "zipping", "unpacking": "unpacking", "one item more": "appending", "iterators": "stepping", "length, hasattr": "builtins", "conversions to numbers": "number_builtins", "sums, any, all": "folding",
     "calls": "calls", "methods": "methods", "methods of lists": "lists", "written methods": "dataclass_methods", "stores": "targets", "attributes that are assigned to": "assigned_attributes",
-    "reading": "conversions", "new objects": "heap", "names": "context", "joins": "joins", "what a join asks": "joinable", "forms": "skeletons", "filling": "filling", "reach": "reach", "one of several": "several",
+    "reading": "conversions", "new objects": "heap", "names": "context", "joins": "joins", "what a join asks": "joinable", "forms": "abstract_values", "filling": "filling", "reach": "reach", "one of several": "enumerated",
     "texts and sets that are computed": "python_values", "absent": "absent", "kinds": "bindings", "kinship": "kinship", "ranges, counters": "containers", "copies": "copying", "patterns": "match", "loops": "carried",
     "examples of a batch": "batches", "results of a batch": "batch_results", "tangents": "directional", "rules for tangents": "pushed",
     "derivatives inside a function": "nested", "functions on parameters of their own": "inner",
