@@ -67,7 +67,7 @@ def _written(key: Key) -> types.FunctionType:
         parameters = tuple(inspect.signature(key.function).parameters.values())
     except (TypeError, ValueError):
         what = f"the parameters of {key.function!r} are not known"
-        raise BadArgument(what, hint="write a lambda in its place") from None
+        raise BadArgument(what, hint="write a lambda instead") from None
     batch = Batch(key.function, key.in_axes, key.out_axes, parameters)
     check_defaults(batch)
     stem = identifier(str(getattr(key.function, "__name__", "function")).replace("<lambda>", "lambda_"))

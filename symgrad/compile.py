@@ -120,9 +120,9 @@ def compile_gradient(function: types.FunctionType, signature: Signature, request
     except (RecursionError, SyntaxError) as fault:  # Python limits the text that it compiles
         source = read(inspect.unwrap(function))
         if isinstance(fault, SyntaxError) and not fault.msg.startswith("too many"):
-            raise InvalidIR(f"what is written for {source.name} is no Python", source.loc(source.node)) from fault
-        what = f"{source.name} is nested too deeply to be followed"
-        raise UnsupportedSyntax(what, source.loc(source.node), "go over its data in loops, or split the function") from None
+            raise InvalidIR(f"the code generated for {source.name} is not valid Python", source.loc(source.node)) from fault
+        what = f"{source.name} is nested too deeply to be compiled"
+        raise UnsupportedSyntax(what, source.loc(source.node), "iterate over its data in loops, or split the function") from None
     except FAULTS as fault:
         source = read(inspect.unwrap(function))
         what = f"{source.name} could not be differentiated: {type(fault).__name__} in a stage of symgrad"

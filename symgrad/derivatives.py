@@ -130,7 +130,7 @@ class Derived:
         below = gradient._table.exact_entry(rest, pins)
         comparable = gradient._table.comparable(rest, below.compiled)
         if settings.what == "hvp" and (comparable is None or comparable.cut or comparable.custom):
-            what = f"the Hessian of {function.__qualname__} need not be symmetric: the function says derivatives of its own"
+            what = f"the Hessian of {function.__qualname__} need not be symmetric: the function has custom derivatives"
             raise BadArgument(what, function_loc(gradient._function), "use vhp, or jvp(grad(f), (x,), (v,))")
         structure: Literal["single", "tuple"] = "tuple" if isinstance(settings.wrt, tuple) else "single"
         request = Request(resolve_wrt(settings, function), structure, has_aux=settings.has_aux, allow_unused=True, pins=pins, read=read,

@@ -43,7 +43,7 @@ def part_passed(arguments: Mapping[str, Any], path: str) -> Any:
     try:
         return value_at(arguments, path)
     except (AttributeError, LookupError, TypeError):
-        raise BadArgument(f"what is passed has no part {path}, which wrt names") from None
+        raise BadArgument(f"the argument passed has no part {path}, which wrt names") from None
 
 
 def counted(tangents: Sequence[Any]) -> str:
@@ -56,7 +56,7 @@ def in_order(
 ) -> dict[str, Any]:
     """Return the tangents of positional arguments; defaults and keyword arguments have none."""
     if len(tangents) != passed:
-        raise BadArgument(f"{counted(tangents)} passed for {passed} arguments", hint="pass one for each, None for what holds no floats")
+        raise BadArgument(f"{counted(tangents)} passed for {passed} arguments", hint="pass one for each, None for those without floats")
     named: dict[str, Any] = {}
     rest = list(tangents)
     for parameter in list(parameters.parameters.values())[instance:]:
@@ -95,7 +95,7 @@ def check_tree(path: str, primal: Any, tangent: Any) -> None:
                 has = f"the keys {list(tangent)}" if isinstance(tangent, dict) else f"the class {type(tangent).__name__}"
                 if tangent is None and not holds_floats(primal):
                     return
-                raise BadArgument(f"the tangent of {path} has {has}, not the keys {list(primal)}", hint="give it the tree of its argument")
+                raise BadArgument(f"the tangent of {path} has {has}, not the keys {list(primal)}", hint="give it the form of its argument")
             for key, part in primal.items():
                 check_tree(item(path, key) if has_literal(key) else path, part, tangent[key])
         case list() | tuple():
@@ -103,7 +103,7 @@ def check_tree(path: str, primal: Any, tangent: Any) -> None:
                 has = f"{len(tangent)} items" if isinstance(tangent, list | tuple) else f"the class {type(tangent).__name__}"
                 if tangent is None and not holds_floats(primal):
                     return
-                raise BadArgument(f"the tangent of {path} has {has}, not {len(primal)} items", hint="give it the tree of its argument")
+                raise BadArgument(f"the tangent of {path} has {has}, not {len(primal)} items", hint="give it the form of its argument")
             for k, (part, its) in enumerate(zip(primal, tangent, strict=True)):
                 check_tree(item(path, k), part, its)
         case bool() | int() | np.ndarray() | np.generic():

@@ -29,7 +29,7 @@ LEFT_OUT, INSTEAD = re.compile(r"(\w+) of (?:np|scipy)\.[\w.]+ is not supported"
 class SymgradError(Exception):
     """Base of all errors: ``what`` is the cause, ``loc`` the place, ``hint`` the way out, ``notes`` further places.
 
-    ``pin`` is the expression of an integer whose value, were it known while compiling, would do; it reads the ``objects``. ``integers``
+    ``pin`` is the expression of an integer whose value, were it known at compile time, would do; it reads the ``objects``. ``integers``
     are the expressions of those that were read from outside.
     ``by_layout``: might it be followed if it were known how the arguments lie in memory?
     ``follows`` says that it only follows from another refusal, of what assigns to a name that is read here.
@@ -182,7 +182,7 @@ class UnsupportedArgument(SymgradError):
             what, _, told = what.partition("; ")
             hint = told or None
         if hint is None and WRITES.search(what):
-            hint = "leave the arguments out that begin with overwrite"
+            hint = "leave out the arguments whose names begin with overwrite"
         if hint is None and (match := LEFT_OUT.fullmatch(what) or INSTEAD.search(what)):
             hint = f"{'leave' if match.re is LEFT_OUT else 'write'} {match[1]}{' out' if match.re is LEFT_OUT else ''}"
         super().__init__(what, loc, hint, notes)
@@ -220,7 +220,7 @@ class UnsureAlias(SymgradError):
 class UnknownType(SymgradError):
     """A store, augmented assignment or view of a value of unknown type."""
 
-    default_hint = "make it an array of a known type, with np.asarray and dtype=float"
+    default_hint = "convert it to an array of a known type, with np.asarray and dtype=float"
 
 
 class CastStore(SymgradError):
@@ -239,7 +239,7 @@ class BadArgument(SymgradError, TypeError, ValueError):
 class IntegerArgument(SymgradError, TypeError):
     """A gradient with respect to an integer or a boolean was requested."""
 
-    default_hint = "pass a float: 2.0 in the place of 2"
+    default_hint = "pass a float: 2.0 instead of 2"
 
 
 class NotActive(SymgradError):
@@ -320,7 +320,7 @@ class SaveError(SymgradError):
 class NumbaMissing(SymgradError, ImportError):
     """Compiled code was requested, but numba is not installed."""
 
-    default_hint = "pip install numba scipy, or say jit='auto'"
+    default_hint = "pip install numba scipy, or pass jit='auto'"
 
 
 class SciPyMissing(SymgradError, ImportError):
@@ -370,8 +370,8 @@ class Notice(UserWarning):
 class NotCompiled(Notice):
     """With ``jit=True``, a function runs as NumPy code because it cannot be compiled, or its kernel fails.
 
-    >>> print(NotCompiled("f", "kernels cannot hold complex numbers"))
-    f runs as NumPy code: kernels cannot hold complex numbers
+    >>> print(NotCompiled("f", "kernels do not support complex numbers"))
+    f runs as NumPy code: kernels do not support complex numbers
       jit="auto" gives no such notice
       more: python -m symgrad errors NotCompiled
     """

@@ -88,7 +88,7 @@ def linked(temporary: Path, target: Path) -> bool:
     try:
         os.link(temporary, target)
     except FileExistsError:
-        raise SaveError(f"{target} has appeared meanwhile, and symgrad has not written it", hint=HINT) from None
+        raise SaveError(f"{target} was created in the meantime, and symgrad has not written it", hint=HINT) from None
     except OSError:
         return False
     return True

@@ -59,7 +59,7 @@ class Pending:
             except OutOfReach as refusal:
                 self.outcome = refusal
             except RecursionError:
-                self.outcome = OutOfReach("what is nested as deeply as this")
+                self.outcome = OutOfReach("code that is nested as deeply as this")
             except Exception as fault:
                 if os.environ.get("SYMGRAD_CHECK"):
                     raise

@@ -270,9 +270,9 @@ def what_of(kind: Kind, name: str) -> str:
     """Return the message about a refused object.
 
     >>> what_of(KINDS[0], "weights")
-    'weights is a masked array, which is not computed with'
+    'weights is a masked array, which is not supported in computations'
     """
-    return f"{name} is {kind.name}, which is not computed with"
+    return f"{name} is {kind.name}, which is not supported in computations"
 
 
 def passed_instead(kind: Kind, name: str) -> str:

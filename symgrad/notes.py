@@ -3,7 +3,7 @@
 A function carries its collector (``func.notes``, None unless asked for), so each stage has it at hand:
 
     if func.notes is not None:
-        func.notes.add("plan", "saved", op.loc, "the next round overwrites it", name="h")
+        func.notes.add("plan", "saved", op.loc, "the next iteration overwrites it", name="h")
 """
 
 from __future__ import annotations
@@ -93,9 +93,9 @@ class Notes:
     """A collector of remarks, in the order of their first occurrence and without repetition.
 
     >>> notes = Notes()
-    >>> notes.add("plan", "saved", Loc("gated.py", 7), "the next round overwrites it", name="h")
+    >>> notes.add("plan", "saved", Loc("gated.py", 7), "the next iteration overwrites it", name="h")
     >>> [(note.name, note.message) for note in notes]
-    [('h', 'the next round overwrites it')]
+    [('h', 'the next iteration overwrites it')]
     """
 
     entries: dict[Note, None] = field(default_factory=dict)

@@ -74,7 +74,7 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
     if strict is True and allow_unused is True:
         raise BadArgument("strict=True refuses what allow_unused=True allows", hint="give one of them")
     if checkpoints and memory is not None:
-        raise BadArgument("checkpoints says how many snapshots a loop keeps, and so does memory", hint="give one of them")
+        raise BadArgument("checkpoints and memory both set the number of snapshots of a loop", hint="give one of them")
     if wrt is not None and argnums is not None:
         raise BadArgument("wrt and argnums are one argument under two names", hint="give one of them")
     wrt = wrt if wrt is not None else argnums
@@ -122,12 +122,12 @@ def checked_checkpoints(checkpoints: Checkpoints) -> tuple[tuple[int | str, int]
     if checkpoints is None:
         return ()
     if not isinstance(checkpoints, Mapping):
-        raise BadArgument(f"checkpoints says the loops and their numbers of snapshots in a dict, not by {checkpoints!r}", hint=hint)
+        raise BadArgument(f"checkpoints is a dict from loops to numbers of snapshots, not {checkpoints!r}", hint=hint)
     for loop, count in checkpoints.items():
         if isinstance(loop, bool) or not isinstance(loop, int | str):
             raise BadArgument(f"checkpoints names a loop by its variable or its line, not by {loop!r}", hint=hint)
         if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise BadArgument(f"a loop keeps at least one snapshot, and checkpoints says {count!r}", hint=hint)
+            raise BadArgument(f"a loop keeps at least one snapshot, and checkpoints gives {count!r}", hint=hint)
     return tuple(checkpoints.items())
 
 
@@ -187,7 +187,7 @@ def resolve_wrt(options: Options, function: types.FunctionType) -> tuple[str, ..
             return f"{star}[{item + options.bound - len(named)}]"  # the instance is the first item where no parameter takes it
         hint = f"its parameters are {', '.join([*positional, *sorted(every - set(positional))]) or 'none'}"
         if not every:
-            hint = "it takes no arguments: differentiate a function that takes what is to vary"
+            hint = "it takes no arguments: differentiate a function that takes the varying values as arguments"
         if isinstance(item, int) and star is not None:
             hint = f"wrt={star!r} gives the gradients of all that *{star} takes"
         raise BadArgument(f"{function.__qualname__} has no parameter {item!r}", function_loc(function), hint)
@@ -243,7 +243,7 @@ def check_cut(options: Options, function: types.FunctionType, wrt: tuple[str, ..
             raise BadArgument(f"{function.__qualname__} has no variable {name!r} that no_grad could name", function_loc(function),
                               f"name one of {others}" if others else "call symgrad.stop_gradient in the function")  # fmt: skip
         if name in roots:
-            raise BadArgument(f"no_grad names {name}, and the derivative with respect to {name} is asked for", function_loc(function, name),
+            raise BadArgument(f"no_grad names {name}, and the derivative with respect to {name} is requested", function_loc(function, name),
                               f"leave {name} out of wrt, or call symgrad.stop_gradient({name}) in the function")  # fmt: skip
 
 

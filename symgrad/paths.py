@@ -43,7 +43,7 @@ def steps_of(path: str) -> tuple[str, tuple[Step, ...]]:
             case ast.Subscript(value=owner, slice=index) if is_key(index):
                 steps.append((False, ast.literal_eval(index)))
             case _:
-                raise BadArgument(f"wrt={path[:80]!r} is no path", hint=FORM)
+                raise BadArgument(f"wrt={path[:80]!r} is not a path", hint=FORM)
         tree = owner
     return tree.id, tuple(reversed(steps))
 

@@ -427,7 +427,7 @@ def declare_rule(function: Any, head: Head, result: str | Law | None, cotangents
     texts = said(head, cotangents, "", "_grad", ("out", "out_grad"))
     left = [p for p in head.params if p not in texts]
     if left:
-        raise BadArgument(f"{head.name} does not say what the derivative with respect to {', '.join(left)} is",
+        raise BadArgument(f"no derivative of {head.name} with respect to {', '.join(left)} is given",
                           hint=f"give {', '.join(f'{p}_grad=' for p in left)}; None means that it is zero")  # fmt: skip
     fitted = {p: None if t is None else f"fit({t}, shape_of({p}))" for p, t in texts.items()}
     register(function, head, law_of(result, head.params), pullbacks=fitted)

@@ -403,10 +403,10 @@ class Sweeps:
                 what = f"the pattern has no entry at ({row}, {entry[0]}), where the derivative is {entry[1]:.6g}"
                 break
         else:
-            what = f"row {wrong[0]} of the Jacobian is not what a derivative in a random direction says"
+            what = f"row {wrong[0]} of the Jacobian does not match the derivative in a random direction"
         if is_ours:
             return InvalidIR(what)
-        return BadArgument(what, hint='add what is missing to the pattern, or leave it to sparsity="auto"')
+        return BadArgument(what, hint='add the missing entries to the pattern, or use sparsity="auto"')
 
     def matrices(self, plan: Plan, entries: np.ndarray) -> Any:
         """The matrix in the structure of the results and the arguments, a block for each pair of leaves."""

@@ -74,8 +74,8 @@ def numba_warm() -> None:
 def numba_remark() -> tuple[str, str] | None:
     if not has_numba() or is_compared():
         return None
-    what = "that symgrad's compiler of kernels can be used with this release of numba, so numba's own compiles, which takes longer"
-    return what, f"install a release that it was compared with, {COMPARED[0]} to {COMPARED[-1]}"
+    what = "whether symgrad's kernel compiler works with this release of numba, so numba's own is used, which takes longer"
+    return what, f"install a tested release, {COMPARED[0]} to {COMPARED[-1]}"
 
 
 NUMBA = Target("numba", "numba", numba_missing, numba_costs, numba_prepare, numba_emit, with_kernels, numba_warm, numba_remark, kept=True)

@@ -82,7 +82,7 @@ def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int 
         function = written(function, [f"x{k}" for k in range(len(args))], kwargs)
     names = names_in(function, args, kwargs, wrt)
     if not any(count_floats(value) for value in bound_to(function, args, kwargs, names).values()):
-        raise BadArgument("no argument holds a float, so there is nothing to compare", hint="pass 2.0 for 2, or say wrt")
+        raise BadArgument("no argument holds a float, so there is nothing to compare", hint="pass 2.0 for 2, or give wrt")
     random = np.random.default_rng(seed)
     comparisons: list[Comparison] = []
     below: dict[str, Any] = {"": function}

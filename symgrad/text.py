@@ -261,7 +261,7 @@ def check(tree: ast.AST) -> None:
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             check(operand)
         case _:
-            raise ValueError(f"{ast.unparse(tree) if isinstance(tree, ast.expr) else tree} is no path")
+            raise ValueError(f"{ast.unparse(tree) if isinstance(tree, ast.expr) else tree} is not a path")
 
 
 def root_of(path: str) -> str:

@@ -79,7 +79,7 @@ class Form:
         if array.shape != self.shapes[k] or array.dtype.kind not in "fiu":
             is_number = array.dtype.kind in "fiu"
             said = f"has the shape {array.shape}" if is_number else f"is {type(leaf).__name__}"
-            raise BadArgument(f"{self.names[k]} is an array of the shape {self.shapes[k]}, and what stands in its place {said}")
+            raise BadArgument(f"{self.names[k]} is an array of the shape {self.shapes[k]}, and the value in its place {said}")
         return array
 
     def leaves(self, tree: Any) -> list[Any]:
@@ -147,7 +147,7 @@ def check_leaf(value: Any, name: str) -> None:
     kind = value.dtype.kind if isinstance(value, np.ndarray | np.generic) else ""
     if isinstance(value, int) or kind and kind in "iub":
         said = "an array of integers" if isinstance(value, np.ndarray) else f"the integer {value}"
-        raise IntegerArgument(f"{name} is {said}", hint="pass floats; pass what is no parameter as another argument")
+        raise IntegerArgument(f"{name} is {said}", hint="pass floats; pass values that are not parameters as another argument")
     if isinstance(value, complex) or kind == "c":
         raise BadArgument(f"{name} is complex", hint="hold the real part and the imaginary part as two parameters")
     if not is_float(value):
@@ -177,7 +177,7 @@ def beside(example: Any, tree: Any, name: str) -> list[Any]:
         words = record_names(example)
         if all(hasattr(tree, word) for word in words):
             return [getattr(tree, word) for word in words]
-    raise BadArgument(f"{name} is {kind_of(example)}, and what stands in its place is {kind_of(tree)}")
+    raise BadArgument(f"{name} is {kind_of(example)}, and the value in its place is {kind_of(tree)}")
 
 
 def kind_of(value: Any) -> str:

@@ -113,7 +113,7 @@ def read(tree: ast.expr, names: Mapping[str, Any]) -> Any:
             return getattr(read(owner, names), name)
         case ast.Call():
             return called(tree, names)
-    raise NotAValue(f"{ast.unparse(tree)} is no value; give numbers, lists, np.array(...) and the like")
+    raise NotAValue(f"{ast.unparse(tree)} is not a value; give numbers, lists, np.array(...) and the like")
 
 
 def index_of(key: ast.expr, names: Mapping[str, Any]) -> Any:

@@ -88,7 +88,7 @@ def f(a):
 """,
     ("locals()", "{'a': a, 'b': b}"))  # fmt: skip
 way("the stack", SYNTAX,
-    "pass what it tells as an argument", """
+    "pass its result as an argument", """
 import inspect
 
 def f(a):
@@ -156,7 +156,7 @@ def f(a):
 """,
     ('float("%.17g" % (a * 1.1))', "(a * 1.1)"))  # fmt: skip
 way("whether it is an array", TYPE,
-    "ask before the paths meet, or pass it as an argument", """
+    "test it before the paths join, or pass it as an argument", """
 def f(x):
     v = x if x[0] > 0 else 2.0
     return np.sum(x * x) * (2 if isinstance(v, np.ndarray) else 3)
@@ -164,14 +164,14 @@ def f(x):
     ("    v = x if x[0] > 0 else 2.0\n", "    is_array = True if x[0] > 0 else False\n"),
     ("isinstance(v, np.ndarray)", "is_array"))  # fmt: skip
 way("the type of a number of two classes", TYPE,
-    "make it one class, with float for example", """
+    "convert it to one class, for example with float", """
 def f(x):
     v = x[0] if x[1] > 0 else 1.0
     return x[0] * x[0] * (2 if type(v) is float else 3)
 """,
     ("x[0] if x[1]", "float(x[0]) if x[1]"), runs=False)  # fmt: skip
 way("a class made by type", SYNTAX,
-    "write the class beside the function", """
+    "define the class outside the function", """
 def f(a):
     C = type("C", (), {"k": 2.0})
     return a * a * C.k
@@ -273,7 +273,7 @@ def f(a):
 """,
     ("    del K\n", "    K = None\n"))  # fmt: skip
 way("a raise without an exception", SYNTAX,
-    "name what is raised", """
+    "name the exception", """
 def f(a):
     if a < 0:
         raise
@@ -413,7 +413,7 @@ def f(a):
 """,
     ("raise 3", "raise ValueError(3)"))  # fmt: skip
 way("a loop whose length may be endless", SYNTAX,
-    "go over it in a for statement that breaks", """
+    "iterate over it in a for statement that breaks", """
 def steps(a):
     while True:
         yield a
@@ -435,9 +435,9 @@ def f(a):
 expression("np.ndindex of five", SYNTAX, "write the loops one by one",
     "sum(a * a for _ in np.ndindex(1, 1, 1, 1, 2))",
     "sum(a * a for _ in range(1) for _ in range(1) for _ in range(1) for _ in range(1) for _ in range(2))")  # fmt: skip
-expression("a gradient with strict inside", SYNTAX, "leave it out here, and say it of the outer derivative",
+expression("a gradient with strict inside", SYNTAX, "leave it out here, and pass it to the outer derivative",
     "symgrad.grad(lambda v: v * v * b, strict=True)(a)", "symgrad.grad(lambda v: v * v * b)(a)")  # fmt: skip
-expression("a compiled gradient inside", SYNTAX, "leave it out here, and say it of the outer derivative",
+expression("a compiled gradient inside", SYNTAX, "leave it out here, and pass it to the outer derivative",
     "symgrad.grad(lambda v: v * v * b, jit=True)(a)", "symgrad.grad(lambda v: v * v * b)(a)")  # fmt: skip
 expression("checkpoint of what is no function", SYNTAX, "pass the function itself: checkpoint(f)(x)",
     "symgrad.checkpoint(a * b)(a)", "symgrad.checkpoint(lambda v: v * b)(a)", runs=False)  # fmt: skip
@@ -445,13 +445,13 @@ expression("a keyword of max", ARGUMENT, "leave largest out",
     "max([a, b], largest=2.0) ** 2", "max([a, b]) ** 2", runs=False)  # fmt: skip
 expression("key and default of max", ARGUMENT, "leave default out, and test for an empty list before",
     "max([a, b], key=abs, default=0.0) ** 2", "max([a, b], key=abs) ** 2")  # fmt: skip
-expression("objects in order", NONE, "write real and imaginary part apart",
+expression("objects in order", NONE, "split it into real and imaginary part",
     "sorted([complex(a), complex(b)])[0].real", "sorted([a, b])[0]", runs=False)  # fmt: skip
 expression("vars of what is not made here", SYNTAX, "name the attributes",
     "vars(np)['pi'] * a * a", "np.pi * a * a")  # fmt: skip
 expression("range of floats", ARGUMENT, "write int(3.0)",
     "sum(a * k for k in range(int(b), 3.0))", "sum(a * k for k in range(int(b), int(3.0)))", runs=False)  # fmt: skip
-expression("a gradient that is checked inside", SYNTAX, "leave it out here, and say it of the outer derivative",
+expression("a gradient that is checked inside", SYNTAX, "leave it out here, and pass it to the outer derivative",
     "symgrad.vjp(lambda v: v * v * b, a, verify=False)[1](1.0)[0]",
     "symgrad.vjp(lambda v: v * v * b, a)[1](1.0)[0]")  # fmt: skip
 expression("the keyword of a batch", SYNTAX, "leave axis_size= out",
@@ -469,13 +469,13 @@ expression("a parameter that there is not inside", "BadArgument", "its arguments
 expression("a gradient of an array inside", "NotScalar", "use vjp, or sum the output",
     "symgrad.grad(lambda v: v * np.ones(2))(a)", "symgrad.grad(lambda v: (v * np.ones(2)).sum())(a)", runs=False)  # fmt: skip
 expression("random numbers of an unknown generator", SYNTAX,
-    "write what it does with statements of your own, or call it before and pass the result",
+    "replace it by statements of your own, or call it before and pass the result",
     "a * np.random.default_rng().bit_generator.random_raw() * 0 + a * a", "a * a", runs=False)  # fmt: skip
 expression("the largest of rows", SYNTAX, "use np.max or np.min",
     "max(np.array([[a, b], [b, a]]))[0]", "np.max(np.array([[a, b], [b, a]]))", runs=False)  # fmt: skip
 expression("a yield in a lambda", SYNTAX, "return a list",
     "sum((lambda: (yield a))()) * a", "sum((lambda: [a])()) * a")  # fmt: skip
-expression("an index that does not exist", SYNTAX, "its places are 0 to 1",
+expression("an index that does not exist", SYNTAX, "its indices are 0 to 1",
     "[a, b][5] * a", "[a, b][1] * a", runs=False)  # fmt: skip
 
 # ------------------------------------------------------------------ expressions of arrays
@@ -539,7 +539,7 @@ of_array("gradient of an order", ARGUMENT, "write edge_order=1",
 of_array("a QR decomposition of SciPy's", ARGUMENT, "write mode='economic'",
     "scipy.linalg.qr(x.reshape(2, 2), mode='full')[1] ** 2",
     "scipy.linalg.qr(x.reshape(2, 2), mode='economic')[1] ** 2")  # fmt: skip
-of_array("a solver that writes to its matrix", ARGUMENT, "leave the arguments out that begin with overwrite",
+of_array("a solver that writes to its matrix", ARGUMENT, "leave out the arguments whose names begin with overwrite",
     "scipy.linalg.solve(x.reshape(2, 2), x[:2], overwrite_a=True)",
     "scipy.linalg.solve(x.reshape(2, 2), x[:2])")  # fmt: skip
 of_array("a Fourier transform of a norm that is none", ARGUMENT, "norm is 'backward', 'ortho' or 'forward'",

@@ -59,7 +59,7 @@ def test_a_direction_that_does_not_fit_is_named_by_its_leaf(operator, kind):
         ((None, 2), "x has no axis 2"),
         ((None, 0, 0), "in_axes of .* has 3 items, and 2 arguments"),
         ("x", "not 'x'"),
-        ((None, {"a": 0}), "in_axes says {'a': 0} of x"),
+        ((None, {"a": 0}), "in_axes is {'a': 0} for x"),
         (None, "no argument"),
     ],
 )
@@ -73,8 +73,8 @@ def test_axes_that_an_argument_does_not_have(axes, said):
     [
         (1, "the result has no axis 1"),
         ("x", "not 'x'"),
-        ({"a": 0}, "out_axes says {'a': 0} of the result"),
-        ((0, 0), "out_axes says (0, 0)"),
+        ({"a": 0}, "out_axes is {'a': 0} for the result"),
+        ((0, 0), "out_axes is (0, 0)"),
     ],
 )
 def test_axes_that_a_result_does_not_have(axes, said):
@@ -126,8 +126,8 @@ def result(x):
         (np.ones((2, 3)), r"the seed is f64\[.*\], and the result is f64\[.*\]"),
         (np.ones(2), "the seed has another shape than the result"),
         (np.ones(3) * 1j, "the seed is complex, and the result is real"),
-        ("a text", "the seed is no number and no array"),
-        (None, "the seed is no number and no array"),
+        ("a text", "the seed is neither a number nor an array"),
+        (None, "the seed is neither a number nor an array"),
     ],
     ids=["more axes", "shorter", "complex", "text", "None"],
 )
@@ -183,7 +183,7 @@ def cubes(p):
 def test_the_tangent_of_a_list_inside_a_function_is_a_list_of_its_length():
     with pytest.raises(ValueError, match="another length than its argument"):
         symgrad.grad(lambda p: symgrad.jvp(cubes, (p,), (p[1:],))[1])(LISTED)
-    with pytest.raises(UnsupportedSyntax, match="its tangent is no list of floats"):
+    with pytest.raises(UnsupportedSyntax, match="its tangent is not a list of floats"):
         symgrad.grad(lambda p: symgrad.jvp(cubes, (p,), (np.array(p),))[1])(LISTED)
     gradient = symgrad.grad(lambda p: symgrad.jvp(cubes, (p,), (p,))[1])(LISTED)
     np.testing.assert_allclose(gradient, 9.0 * np.array(LISTED) ** 2)

@@ -285,7 +285,7 @@ def unknown(p, k):
         (raises, 1.0, [1.0, 2.0], None, ZeroDivisionError, "no such shard", "shard 1 of 2, .*: 2.0"),
         (bowl, {"at": 1.0}, [0, 1], peculiar_load, Exception, "1 and 2", "shard 1 of 2"),
         (of_array, 1.0, [0, 1], None, NotScalar, "returns an array|of_array", "in shard 1 of 2, the first of which is 0: 1"),
-        (bowl, {"at": 1.0}, [0], iterator, BadArgument, "it is given an iterator", "in shard 0 of 1"),
+        (bowl, {"at": 1.0}, [0], iterator, BadArgument, "it is passed an iterator", "in shard 0 of 1"),
         (unknown, np.ones(3), [np.ones(3)], None, UnknownFunction, "roots", r"an array of the shape \(3,\)"),
     ],
 )
@@ -301,7 +301,7 @@ def test_an_error_names_the_shard(
 
 @pytest.mark.parametrize("function", [of_array, lambda p, k: [p], lambda p, k: None, lambda p, k: 1j * p, lambda p, k: p > k])
 def test_a_value_that_is_no_number_is_refused(client: Any, function: Any) -> None:
-    with pytest.raises(NotScalar, match="what is added over shards is a number") as caught:
+    with pytest.raises(NotScalar, match="a sum over shards is of numbers") as caught:
         ShardedSum(function, [1], client=client).value(1.0)
     assert "in shard 0 of 1" in str(caught.value)
 
@@ -328,7 +328,7 @@ def test_a_value_that_is_no_number_is_refused(client: Any, function: Any) -> Non
         (lambda client: symgrad.grad(ShardedSum(bowl, [1.0], client=client)), "is computed by other processes"),
         (lambda client: symgrad.grad(inside(ShardedSum(bowl, [1.0], client=client)))({"at": 1.0}), "is computed by other processes"),
         (lambda client: solvers.minimize(ShardedSum(bowl, [1.0], client=client), {"at": 1.0}, (2.0,)), "no further arguments"),
-        (lambda client: solvers.minimize(ShardedSum(bowl, [1.0], client=client), {"at": 1.0}, jit=True), "as it says itself"),
+        (lambda client: solvers.minimize(ShardedSum(bowl, [1.0], client=client), {"at": 1.0}, jit=True), "as its own jit says"),
         (lambda client: solvers.least_squares(ShardedSum(bowl, [1.0], client=client), {"at": 1.0}), "computed by other processes"),
         (lambda client: solvers.minimize(ShardedSum(bowl, [1.0], client=client), {"at": 1.0}, method="trust-constr", sparsity="auto"),
          "no sparse Hessian"),

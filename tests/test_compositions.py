@@ -69,7 +69,7 @@ def test_a_container_that_holds_one_array_twice_is_refused_or_passed():
     def f(s):
         return np.sum(symgrad.grad(of_dict)(TWICE, s)["a"])
 
-    with pytest.raises(UnsupportedSyntax, match="a dict from outside takes part in a derivative"):
+    with pytest.raises(UnsupportedSyntax, match="a dict from outside the function is used in a nested derivative"):
         symgrad.grad(f)(0.7)
     g = symgrad.grad(lambda p, s: np.sum(symgrad.grad(of_dict)(p, s)["a"]), wrt=1)
     assert g(TWICE, 0.7) == pytest.approx(np.sum(3 * shared**2) * 0.7)

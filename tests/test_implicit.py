@@ -293,7 +293,7 @@ def test_third_derivative_of_a_differential_equation() -> None:
 @pytest.mark.parametrize("f", [by_lambda, gaussian, decay], ids=lambda f: f.__name__)
 def test_with_jit_it_runs_as_numpy_code(f) -> None:
     called = {by_lambda: "optimize.brentq", gaussian: "integrate.quad", decay: "integrate.solve_ivp"}[f]
-    with pytest.warns(NotCompiled, match=f"a call of {called}, which is a function of Python") as told:
+    with pytest.warns(NotCompiled, match=f"a call of {called}, which is a Python function") as told:
         derivative = symgrad.grad(f, jit=True)(A)
     assert f"{Path(__file__).name}:{f.__code__.co_firstlineno + 1}" in str(told[0].message)
     assert derivative == symgrad.grad(f)(A)
@@ -718,10 +718,10 @@ def counts(a):
 
 
 REFUSED = {
-    "writes": (writes, UnsupportedSyntax, "brentq: the function changes something that is outside it"),
-    "counts": (counts, UnsupportedSyntax, "brentq: the function changes something that is outside it"),
+    "writes": (writes, UnsupportedSyntax, "brentq: the function has a side effect"),
+    "counts": (counts, UnsupportedSyntax, "brentq: the function has a side effect"),
     "constraints": (lambda a: optimize.minimize(quartic, [1.0], args=(a,), constraints={"type": "eq", "fun": np.sum}).x[0],
-                    UnsupportedSyntax, "minimize: constraints= are not followed"),
+                    UnsupportedSyntax, "minimize: constraints= are not supported"),
     "bounds of an interior method": (lambda a: optimize.minimize(quartic, [1.0], (a,), "trust-constr", bounds=[(0.0, 1.0)]).x[0],
                                      UnsupportedSyntax, "bounds= with method='trust-constr'"),
     "callback": (lambda a: optimize.minimize(quartic, [1.0], args=(a,), callback=print).x[0], UnsupportedSyntax, "callback= is not"),
@@ -740,18 +740,18 @@ REFUSED = {
     "complex_func": (lambda a: integrate.quad(lambda x: a * x, 0.0, 1.0, complex_func=True)[0].real, UnsupportedSyntax, "complex_func=True"),
     "weight": (lambda a: integrate.quad(lambda x: a * x, 0.0, 1.0, weight="cos", wvar=1.0)[0], UnsupportedSyntax, "weight= is not"),
     "events": (lambda a: integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], events=lambda t, y: y[0]).y[0, -1],
-               UnsupportedSyntax, "events= is not followed"),
+               UnsupportedSyntax, "events= is not supported"),
     "dense_output": (lambda a: integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], dense_output=True).sol(0.5)[0],
-                     UnsupportedSyntax, "dense_output=True is not followed"),
+                     UnsupportedSyntax, "dense_output=True is not supported"),
     "several tolerances": (lambda a: integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], atol=[1e-9]).y[0, -1],
                            UnsupportedSyntax, "atol= must be one number"),
     "a break that moves": (lambda a: integrate.quad(lambda x: abs(x - a), 0.0, 9.0, points=[a, 1.0])[0], NoDerivative, "a break that moves"),
     "a rate whose break moves": (lambda a: integrate.odeint(lambda y, t: -abs(t - a), [1.0], [0.0, 9.0], tcrit=np.array([a]))[1, 0],
-                                 NoDerivative, "tcrit= depends on what is differentiated"),
+                                 NoDerivative, "tcrit= depends on a differentiated value"),
     "random": (lambda a: integrate.quad(lambda x: a * x * np.random.rand(), 0.0, 1.0)[0], UnsupportedSyntax, "draws random numbers"),
     "a method of a result": (lambda a: optimize.root(cubic, [1.0], args=(a,)).get("x")[0], UnknownType, "the attribute get of a result"),
     "vectorized": (lambda a: integrate.solve_ivp(lambda t, y: -a * y, (0, 1), [1.0], vectorized=True).y[0, -1], UnsupportedSyntax,
-                   "vectorized=True is not followed"),
+                   "vectorized=True is not supported"),
     "a wrong call": (lambda a: optimize.brentq(cubic, 0.0, 10.0, arguments=(a,)), BadArgument, "unexpected keyword argument 'arguments'"),
 }  # fmt: skip
 

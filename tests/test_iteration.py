@@ -361,7 +361,7 @@ def one_of_two_lists(x):
 INSTEAD = [
     (closed_later, "is closed later", closed_at_once),
     (entered_in_the_middle, "a generator", entered_as_list),
-    (one_of_two, "different kinds of things", one_of_two_lists),
+    (one_of_two, "values of different kinds", one_of_two_lists),
 ]
 
 

@@ -62,7 +62,7 @@ PROGRAMS: dict[str, tuple[str, bool]] = {
     "elif": (elif_chain(80), True),
     "elif beyond the bound": (elif_chain(500), False),
     "branches in turn": (body([f"if w > {k}:\n        w = w * 0.5 + x[0]" for k in range(200)]), True),
-    "paths that leave early": (body([f"if w > {k + 1}:\n        return w * {k}.5" for k in range(150)]), False),
+    "early exits": (body([f"if w > {k + 1}:\n        return w * {k}.5" for k in range(150)]), False),
     "calls of functions": (called_in_turn(200), True),
     "functions of functions": (body(["g = lambda v: v * w", *["g = (lambda h: lambda v: h(v) * 1.01)(g)"] * 200, "w = g(x[0])"]), True),
     "a list": (literal("[", "]", 300), True),

@@ -181,7 +181,7 @@ def test_elements_of_arrays_are_no_parts(path):
 )
 def test_what_is_no_path_is_refused_and_not_run(path):
     for operator in (symgrad.grad, symgrad.jvp, symgrad.jacobian, symgrad.hvp):
-        with pytest.raises(BadArgument, match="is no path"):
+        with pytest.raises(BadArgument, match="is not a path"):
             operator(loss, wrt=path)
 
 

@@ -16,7 +16,7 @@ from symgrad.errors import NoDerivative
 
 X = np.array([0.6, 0.9, -0.5])
 #: what is not differentiated again: rows that read what any number of rounds has saved
-REFUSED = "the rows of a Jacobian read what rounds have saved"
+REFUSED = "the rows of a Jacobian that is differentiated read values saved"
 
 
 def loaded(seed: int, depth: int) -> tuple[Any, list[str]]:

@@ -118,7 +118,7 @@ def written(ps: Any, x: Any) -> Any:
 
 def test_rounds_are_written_out_up_to_a_bound_on_their_statements() -> None:
     derived = symgrad.grad(written)
-    with pytest.raises(symgrad.errors.UnsupportedSyntax, match="would have to be written out, and is too long"):
+    with pytest.raises(symgrad.errors.UnsupportedSyntax, match="would have to be unrolled, and has too many iterations"):
         derived({f"p{k}": 0.5 for k in range(WRITTEN // 8 + 1)}, 0.3)
     few = {f"p{k}": 0.5 + 0.1 * k for k in range(12)}
     moved_up, moved_down = ({**few, "p7": few["p7"] + step} for step in (1e-6, -1e-6))

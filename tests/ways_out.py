@@ -50,7 +50,7 @@ def expression(name: str, error: str, hint: str, old: str, new: str, runs: bool 
 
 # ------------------------------------------------------------------ statements
 
-way("a class in the function", SYNTAX, "write it beside the function", """
+way("a class in the function", SYNTAX, "write it outside the function", """
 def f(a):
     class Point:
         value = 2.0
@@ -64,7 +64,7 @@ def f(a):
         y = a * a
     return y
 """, ("except*", "except"))  # fmt: skip
-way("an async function inside", SYNTAX, "write it as a plain def, and wait for what it needs before it is called", """
+way("an async function inside", SYNTAX, "write it as a plain def, and await its inputs before the call", """
 def f(a):
     async def twice():
         return 2.0 * a
@@ -170,7 +170,7 @@ def f(a):
     return h(a)
 """, ("    if a < 0.5:", "    h.scale = 3.0\n    if a < 0.5:"))  # fmt: skip
 way("a function whose results are kept reads what is assigned to", SYNTAX,
-    "leave functools.lru_cache out, or hand it the value as an argument", """
+    "leave functools.lru_cache out, or pass it the value as an argument", """
 import functools
 
 class A:
@@ -213,7 +213,7 @@ def f(a):
     g.n = 2.0
     return g(a) * g.__dict__["n"]
 """, ('g.__dict__["n"]', "g.n"))  # fmt: skip
-way("a function without end", SYNTAX, "return without a call in one of its branches", """
+way("a function without end", SYNTAX, "add a branch that returns without calling the function", """
 def g(a, n=3):
     return g(a, n - 1) * a
 
@@ -281,7 +281,7 @@ class Seven(list):
 def f(a):
     return a * a * len(Seven([a]))
 """, ("__len__ = property(lambda self: lambda: 7)", "def __len__(self): return 7"))  # fmt: skip
-way("a copy that its class fills", SYNTAX, "make another Noted of what it holds", """
+way("a copy that its class fills", SYNTAX, "make another Noted from its items", """
 import copy
 
 class Noted(list):
@@ -304,7 +304,7 @@ def f(a):
     return a
 """, ("    match Pair([a, 2.0]):\n        case [first, second]:\n            return first * second * a\n    return a",
       "    held = Pair([a, 2.0])\n    if isinstance(held, list) and len(held) == 2:\n        return held[0] * held[1] * a\n    return a"))  # fmt: skip
-way("the order of a set of keys", SYNTAX, "go over a list of the keys, as in set(list(d))", """
+way("the order of a set of keys", SYNTAX, "iterate over a list of the keys, as in set(list(d))", """
 def f(a, b):
     held = {}
     for k in range(int(b * 3.0)):
@@ -314,7 +314,7 @@ def f(a, b):
         total = total * (a + k)
     return total
 """, ("set(held)", "set(list(held))"))  # fmt: skip
-way("keys of several kinds", SYNTAX, "make all keys of the dict one class, or use a dict for each kind of key", """
+way("keys of several kinds", SYNTAX, "convert all keys of the dict to one class, or use a dict for each kind of key", """
 def f(a, b):
     z = {round(b): a}
     z["total"] = a * b
@@ -341,7 +341,7 @@ def f(a):
         return a * a
 """, ("    with contextlib.closing(file):\n        return a * a\n",
       "    try:\n        return a * a\n    finally:\n        file.close()\n"))  # fmt: skip
-way("what next steps on outside", SYNTAX, "make the iterator inside of the function, with iter in a statement before", """
+way("what next steps on outside", SYNTAX, "create the iterator in the function, with iter in a statement before", """
 IT = iter([2.0, 3.0])
 
 def f(a):
@@ -397,7 +397,7 @@ def f(a):
     d = {"a": a * a}
     return d["a"] + d["b"]
 """, ('d["b"]', "d.get('b', 0.0)"), runs=False)  # fmt: skip
-way("hasattr beside __getattr__", SYNTAX, "ask isinstance in its place, or name the attribute in the class", """
+way("hasattr beside __getattr__", SYNTAX, "test with isinstance instead, or define the attribute in the class", """
 class C:
     def __getattr__(self, name):
         if name == "magic":
@@ -434,18 +434,18 @@ expression("compile", SYNTAX, "compile it before, outside of the function", "a *
 expression("breakpoint", SYNTAX, "leave it out; pdb.runcall(df.debug(x), x) steps through the derivative df",
            "a * a if breakpoint() is None else a", "a * a", runs=False)  # fmt: skip
 expression("input", SYNTAX, "read it before, and pass it as an argument", "float(input()) * a * a", "b * a * a", runs=False)
-expression("hash", SYNTAX, "use what it is made of as a key", "a * {hash(a): b}[hash(a)]", "a * {'a': b}['a']")
+expression("hash", SYNTAX, "use the values that it holds as the key", "a * {hash(a): b}[hash(a)]", "a * {'a': b}['a']")
 
 # ------------------------------------------------------------------ values
 
 expression("a number in a set", NONE, NUMBER, "sum({a * b, a})", "sum([a * b, a])")
 expression("a number in a text", NONE, NUMBER, "float(f'{a:.17g}') * b", "a * b")
-way("a class that is chosen", TYPE, "make it one class, with float for example", """
+way("a class that is chosen", TYPE, "convert it to one class, for example with float", """
 def f(a):
     v = 1 if a > 0 else 1.5
     return a * a * (2 if isinstance(v, int) else 3)
 """, ("1 if a", "float(1) if a"), runs=False)  # fmt: skip
-way("a class that is not known", TYPE, "ask before the paths meet, or pass it as an argument", """
+way("a class that is not known", TYPE, "test it before the paths join, or pass it as an argument", """
 def f(a):
     v = "s" if a > 0 else a
     return a * a * (2 if isinstance(v, str) else 3)
@@ -460,7 +460,7 @@ way("shapes that do not fit", "ShapeMismatch", "compare the shapes of the two", 
 def f(x):
     return x[:3].sum() + (np.ones(2) * np.ones(3)).sum()
 """, ("np.ones(2)", "np.ones(3)"), runs=False)  # fmt: skip
-way("an opaque array that is written to", TYPE, "make it an array of a known type, with np.asarray and dtype=float", """
+way("an opaque array that is written to", TYPE, "convert it to an array of a known type, with np.asarray and dtype=float", """
 def f(x):
     y = np.frombuffer(bytearray(16))
     y[0] = x[0]

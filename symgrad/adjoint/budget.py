@@ -69,14 +69,14 @@ def width_of(begun: Type, slot: Value, loop: For | While) -> int:
     assert isinstance(slot.type, Array)
     same = isinstance(begun, Array) and None not in (begun.shape, slot.type.shape) and same_shape(begun.shape, slot.type.shape)
     if not same or slot.type.dtype not in WIDTHS:
-        raise unmeasured(slot, "an array whose size may change from round to round", loop.loc)
+        raise unmeasured(slot, "an array whose size may change between iterations", loop.loc)
     return WIDTHS[slot.type.dtype]
 
 
 def unmeasured(slot: Value, what: str, loc: Loc) -> NoDerivative:
     """The refusal of a loop-carried value of unknown size."""
-    return NoDerivative(f"the loop carries {slot.name or 'a value'}, {what}, so that memory= cannot choose how often it is kept", loc,
-                        'say the number of snapshots: checkpoints={"t": 10}')  # fmt: skip
+    return NoDerivative(f"the loop carries {slot.name or 'a value'}, {what}, so memory= cannot determine the number of snapshots", loc,
+                        'give the number of snapshots: checkpoints={"t": 10}')  # fmt: skip
 
 
 def loops_side_by_side(block: Block) -> int:

@@ -60,7 +60,7 @@ def check_unmoved(op: Call, positions: Sequence[int]) -> None:
     """
     for place, word in enumerate(op.settings["words"]):
         if word in BREAKS and place in positions:
-            raise NoDerivative(f"{word}= depends on what is differentiated: a break that moves", op.loc, BREAKS[word])
+            raise NoDerivative(f"{word}= depends on a differentiated value: a break that moves", op.loc, BREAKS[word])
 
 
 def put(builder: Builder, func: Func, operands: Sequence[Operand]) -> list[Operand]:

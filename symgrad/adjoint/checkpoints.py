@@ -67,16 +67,16 @@ class Checkpoints:
                   completed: Completed) -> bool:  # fmt: skip
         """Rewrite one loop or call if it is to run again; ``op`` reverses ``primal``, and ``reversed_`` its blocks."""
         if isinstance(op, If) and isinstance(primal, If) and primal in self.calls:
-            tell_rerun(func, primal, "nothing inside is kept, and it runs again for its reverse")
+            tell_rerun(func, primal, "nothing inside is saved, and it runs again in the backward half")
             self.reversals.add(CalledAgain(func, scope, reversed_[0], sweep, primal, op).run(completed))
             return True
         if not isinstance(op, For) or not isinstance(primal, For | While) or not self.budget.covers(primal.loc, self.depth == 1):
             return False
         rerun = Rerun(func, scope, reversed_[0], sweep, primal, op, self.budget)
         if not rerun.find_needed():
-            tell_rerun(func, primal, "no snapshot is kept, since the reverse reads nothing of its rounds")
+            tell_rerun(func, primal, "no snapshot is kept, since the backward half reads no value of its iterations")
             return False
-        tell_rerun(func, primal, f"{self.budget.spoken(primal.loc)}, and its rounds run again for their reverse")
+        tell_rerun(func, primal, f"{self.budget.spoken(primal.loc)}, and its iterations run again in the backward half")
         self.reversals.add(rerun.run(completed))
         return True
 
@@ -151,10 +151,10 @@ class Rerun:
         if not self.kept and not self.slots:
             return False
         self.kept, self.slots = needed(self.inner, self.sweep, read_in(self.inner.reverse), slots)
-        refuse_unrepeatable(self.body, self.kept, "the loop runs again for its reverse", "call it before the loop, for all rounds at once")
+        refuse_unrepeatable(self.body, self.kept, "the loop runs again in the backward half", "call it before the loop, for all at once")
         for k in self.slots:
             if self.args[k] in self.sweep.ledger.unbound.sides:
-                what = f"a loop that runs again for its reverse carries {self.args[k].name or 'a name'}, which may have no value before it"
+                what = f"a loop that runs again in the backward half carries {self.args[k].name or 'a name'}, which may be unbound before"
                 raise NoDerivative(what, self.primal.loc, f"give {self.args[k].name or 'it'} a value before the loop")
         return True
 

@@ -57,7 +57,7 @@ def check_holomorphic(func: Func, wrt: Sequence[int], active_results: Sequence[i
     for op in walk(func.body):
         if isinstance(op, Call) and (what := without_complex_derivative(op, varied, active)) is not None:
             raise NoDerivative(f"{what} has no complex derivative", op.loc,
-                               "leave it out of what is differentiated, or leave holomorphic out and return a real number")  # fmt: skip
+                               "take no derivative through it, or leave holomorphic out and return a real number")  # fmt: skip
 
 
 def without_complex_derivative(op: Call, varied: set[Value], active: set[Value]) -> str | None:
@@ -142,7 +142,7 @@ def refuse_complex(op: Op, varied: set[Value], useful: set[Value]) -> None:
     if any(out in useful and may_be_active(out.type) for out in op.outs) and any(is_complex(v.type) for v in (*op.args, *op.outs)):
         if (why := ROWS[op.name].missing) is not None:
             raise NoDerivative(f"{op.name} has no derivative: {why}", op.loc)
-        raise NoDerivative(f"the derivative of {op.name} is not known for complex numbers", op.loc, "write real and imaginary part apart")
+        raise NoDerivative(f"the derivative of {op.name} is not known for complex numbers", op.loc, "split it into real and imaginary part")
 
 
 def refuse_unsure(func: Func, active: set[Value]) -> None:
@@ -186,7 +186,7 @@ def refuse_kinds(op: Call, names: Mapping[Same, str]) -> None:
 def refuse_shown(op: Call, varied: set[Value]) -> None:
     """Refuse an active number that enters a string or a set and is read from it again."""
     if any(isinstance(out.type, Object) for out in op.outs) and any(a in varied for a in op.args):
-        what = f"a number goes into a {op.outs[0].type.name.partition('[')[0]} and comes out of it again"  # type: ignore[attr-defined]
+        what = f"a number is stored in a {op.outs[0].type.name.partition('[')[0]} and read from it again"  # type: ignore[attr-defined]
         raise NoDerivative(f"{what}, and its derivative is lost", op.loc, "use the number itself, or a list or tuple of numbers")
 
 
@@ -203,7 +203,7 @@ def refuse_unknown(op: Call, varied: set[Value], methods: dict[Value, str]) -> N
     if op.args and isinstance(op.args[0], Value) and op.args[0] in methods:
         name = methods[op.args[0]]
     if op.name == "touched":
-        raise UnknownFunction("an array that carries a derivative is given to a function without a rule, which may change it", op.loc)
+        raise UnknownFunction("an array that carries a derivative is passed to a function without a rule, which may change it", op.loc)
     hint = None if called is None else instead_of(called.value)
     known = [] if called is not None and callable(called.value) else [s.name for s in CALLABLES.values()]  # no spelling hint if it exists
     raise UnknownFunction(f"{name} has no rule", op.loc, hint, name=name, known=known)

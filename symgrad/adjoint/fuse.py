@@ -115,13 +115,13 @@ class Fusion:
         if any(isinstance(child, Call) and ROWS[child.name].effect for child in walk(op.body)):
             raise Apart("its reverse has effects")
         if isinstance(primal, While) and op.index in self.sums.readers:
-            raise Apart("its reverse counts the rounds")
+            raise Apart("its reverse counts the iterations")
         indices = {op: primal.index} if isinstance(primal, For) else {}
         for k, slot in enumerate(op.carried):
             if not self.sums.is_sum(op, k) and not Cells(self.sums, indices).are_apart(op, k):
-                raise Apart(f"a round starts from what the reverse of the next one gives for {slot.name or 'a value'}")
+                raise Apart(f"the reverse of an iteration depends on that of the next one through {slot.name or 'a value'}")
         if any(value in self.unbound.sides for value in primal.body.args):
-            raise Apart("it carries a name that may have no value")
+            raise Apart("it carries a variable that may be unbound")
         at = inner.position
         moves = Moves(self, at)
         free = self.free(op, primal)
@@ -167,7 +167,7 @@ class Fusion:
     def untouched(self, value: Value) -> None:
         """Raise ``Apart`` if a primal value may be overwritten or unbound."""
         if value in self.unbound.sides:
-            raise Apart(f"{value.name or 'a value'} may be a name that has no value")
+            raise Apart(f"{value.name or 'a value'} may be unbound")
         if value in self.layout.places and self.memory.overwritten(value):
             raise Apart(f"{value.name or 'an array'} is written to later")
 
@@ -399,12 +399,12 @@ class Moves:
         op = fusion.definers[value] if late else fusion.layout.op_of(value)
         name = value.name or "a value"
         if not isinstance(op, Call) or ROWS[op.name].effect or ROWS[op.name].consumes and not late:
-            raise Apart(f"a round's reverse starts from {name}, which is known after the loop")
+            raise Apart(f"the reverse of an iteration starts from {name}, which is known after the loop")
         for operand in op.operands if late and op.name not in SHAPES else ():
             if isinstance(operand, Value):
                 fusion.untouched(operand)
         if value in fusion.unbound.sides:
-            raise Apart(f"{name} may have no value")
+            raise Apart(f"{name} may be unbound")
         return op, late
 
     def carry_out(self) -> None:

@@ -99,7 +99,7 @@ class CalledAgain:
         """Rewrite the call and its reverse; return the function that the backward half calls in the place of the reverse."""
         ops, _ = needed(self.inner, self.sweep, read_in(self.inner.reverse), {})
         refuse_unrepeatable(
-            self.body, ops, "the function runs again for its reverse", "call it before, and pass what it gives as an argument"
+            self.body, ops, "the function runs again in the backward half", "call it before, and pass its result as an argument"
         )
         written = self.written()
         with self.sweep.builder.inside(Block([], self.before)), self.sweep.builder.at(self.primal.loc):

@@ -60,7 +60,7 @@ def why_inactive(value: Value, varied: set[Value], inputs: str) -> str:
     """Why a value is inactive."""
     if not may_be_active(value.type):
         return f"{value.type.kind if isinstance(value.type, Scalar | Array) else value.type} has no derivative"
-    return "the result does not depend on it" if value in varied else f"no derivative leads from it to {inputs}"
+    return "the result does not depend on it" if value in varied else f"it carries no derivative with respect to {inputs}"
 
 
 # ------------------------------------------------------------------ rules
@@ -105,31 +105,31 @@ def tell_plan(plan: Plan) -> None:
             notes.add("plan", "saved", loc_of(plan, value), f"{why(plan, value)}; {how(plan, value)}", name=name)
             tell_trace(plan, notes, value)
     for store in sorted(plan.undone, key=lambda store: plan.layout.order[store.outs[0]]):
-        what = {"take": "the cells it overwrites are kept and put back", "copy": "a copy from before is kept and put back",
-                **dict.fromkeys(("list_take", "table_take"), "the item it overwrites is kept and put back"),
-                }.get(UNDO[store.name][0], "it is taken back")  # fmt: skip
-        notes.add("plan", "undone", store.loc, f"{what}, so that earlier versions are at hand", name=store.outs[0].name)
+        what = {"take": "the elements it overwrites are saved and restored", "copy": "the array is copied before the store and restored",
+                **dict.fromkeys(("list_take", "table_take"), "the item it overwrites is saved and restored"),
+                }.get(UNDO[store.name][0], "it is undone")  # fmt: skip
+        notes.add("plan", "undone", store.loc, f"{what}, so the backward half can read earlier versions", name=store.outs[0].name)
     for op, k in sorted(plan.carried, key=lambda entry: plan.layout.order[entry[0].outs[entry[1]]]):
-        notes.add("plan", "carried", op.loc, "what a round leaves is what the next one began with, which was kept", name=op.outs[k].name)
+        notes.add("plan", "carried", op.loc, "its value after an iteration is the saved start value of the next", name=op.outs[k].name)
     for value, (branch, k) in sorted(plan.joins.items(), key=lambda entry: plan.layout.order[entry[0]]):
-        notes.add("plan", "carried", loc_of(plan, value), f"is what {called(branch.outs[k], None)} is after the branch",
+        notes.add("plan", "carried", loc_of(plan, value), f"equals {called(branch.outs[k], None)} after the branch",
                   name=called(value, plan.layout.op_of(value)))  # fmt: skip
 
 
 def tell_fused(func: Func, loop: Op) -> None:
     """Emit the remark that each iteration of a loop is reversed right after it."""
     if func.notes is not None:
-        func.notes.add("plan", "fused", loop.loc, "each round is reversed as soon as it is done, so nothing is kept for later")
+        func.notes.add("plan", "fused", loop.loc, "each iteration is reversed as soon as it has run, so nothing is saved")
 
 
 def tell_unfused(func: Func, loop: Op, reason: str) -> None:
     """Emit the reason why a loop is reversed after all its iterations."""
     if func.notes is not None:
-        func.notes.add("plan", "unfused", loop.loc, f"the rounds are reversed after the loop: {reason}")
+        func.notes.add("plan", "unfused", loop.loc, f"the iterations are reversed after the loop: {reason}")
 
 
 def tell_rerun(func: Func, op: Op, text: str) -> None:
-    """Emit the remark that a loop or a function runs again for its reverse."""
+    """Emit the remark that a loop or a function runs again in the backward half."""
     if func.notes is not None:
         func.notes.add("plan", "rerun", op.loc, text)
 
@@ -146,7 +146,7 @@ def tell_kept(func: Func) -> Func:
                 readers.setdefault(operand, set()).add(op.loc.line)
     for value, op in producers.items():
         if value in readers:
-            func.notes.add("plan", "kept", op.loc, f"{lines_that_need(readers[value])}, and it is still there", name=called(value, op))
+            func.notes.add("plan", "kept", op.loc, f"{lines_that_need(readers[value])}, and it is still live", name=called(value, op))
     return func
 
 
@@ -186,18 +186,18 @@ def gone(plan: Plan, value: Value) -> str:
     """Why a value is not live when the sweep reaches its use."""
     block = plan.layout.places[value][0]
     if not plan.layout.static(block):
-        return "the next round has another"
+        return "the next iteration replaces it"
     stores = plan.memory.stores.get(plan.memory.find(value), ()) if has_memory(value.type) else ()
     line = next((store.loc.line for store, place in stores if plan.memory.after(place, value, plan.memory.find(value))), None)
-    return "it is gone by then" if line is None else f"line {line} overwrites it"
+    return "it is no longer live then" if line is None else f"line {line} overwrites it"
 
 
 def how(plan: Plan, value: Value) -> str:
     """The form in which a value is saved."""
     copied = "a copy of it " if plan.memory.overwritten(value) else ""
     if plan.layout.static(plan.layout.places[value][0]):
-        return f"{copied or 'it '}is kept"
-    return f"{copied or 'it '}goes on a tape each time{dearer(plan, value)}"
+        return f"{copied or 'it '}is saved"
+    return f"{copied or 'it '}is saved on a tape in each iteration{dearer(plan, value)}"
 
 
 def dearer(plan: Plan, value: Value) -> str:
@@ -207,7 +207,7 @@ def dearer(plan: Plan, value: Value) -> str:
         return ""
     if not all(plan.can(a, *demand) for a in op.args for demand in plan.demands.required.get(value, ())):
         return ""
-    return f", which costs less than {called(value, op) if value.name is None else op.name} again"
+    return f", which costs less than computing {called(value, op) if value.name is None else op.name} again"
 
 
 def tell_trace(plan: Plan, notes: Notes, value: Value) -> None:
@@ -217,7 +217,7 @@ def tell_trace(plan: Plan, notes: Notes, value: Value) -> None:
     root = plan.memory.find(value)
     if root in plan.traces or Trace(plan.memory, root).run(plan.func).ok:
         return
-    notes.add("plan", "unproved", loc_of(plan, value), "that its stores can be taken back one by one, so the whole array is copied",
+    notes.add("plan", "unproved", loc_of(plan, value), "whether its stores can be undone one by one, so the whole array is copied",
               name=called(value, plan.layout.op_of(value)),
               hint="store to an array that only one name holds, made outside the loop")  # fmt: skip
 
@@ -231,7 +231,7 @@ def tell_again(plan: Plan, value: Value, args: Sequence[Operand]) -> None:
     name = called(value, op)
     names = [n for n in dict.fromkeys(called(a, plan.layout.op_of(a)) for a in sources) if n != name]
     if names or not sources:
-        text = f"from {', '.join(names)}" if names else "from what is at hand"
+        text = f"from {', '.join(names)}" if names else "from live values"
         plan.func.notes.add("plan", "recomputed", op.loc, text, name=name)
 
 

@@ -46,7 +46,7 @@ def refuse_unrepeatable(body: Block, ops: set[Op], when: str, hint: str) -> None
     counts = uses(kept)
     for op in walk(kept):
         if isinstance(op, Call) and ROWS[op.name].effect and any(counts.get(out) for out in op.outs):
-            what = f"what is called here is unknown or random, and may give something else when {when}"
+            what = f"the function called here is unknown or random, and may return another value when {when}"
             raise NoDerivative(what, op.loc if op.loc.line else None, hint)
 
 

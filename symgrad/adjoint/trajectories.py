@@ -195,8 +195,8 @@ class Moved:
 def check_known(value: Operand, op: Call) -> None:
     """Refuse sensitivities to anything but numbers and arrays of known rank."""
     if not isinstance(value.type, Scalar) and not (isinstance(value.type, Array) and value.type.shape is not None):
-        what = f"the sensitivity of a differential equation to what is {value.type}"
-        raise NoDerivative(what, op.loc, "hand it numbers, and arrays whose rank is known")
+        what = f"the sensitivity of a differential equation to a value of type {value.type}"
+        raise NoDerivative(what, op.loc, "pass it numbers, and arrays of known rank")
 
 
 def count_of(value: Operand) -> int | None:

@@ -29,7 +29,7 @@ from symgrad.text import docstring, identifier, is_dotted, is_name
 
 #: dtypes of numbers for which numba has one type, whether Python's or NumPy's
 WIDE = (None, "any", "f64", "i64", "bool")
-LEFT = "# left to NumPy, which raises too, or goes on"
+LEFT = "# the NumPy code takes over: it raises too, or continues"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def emit_kernel(func: Func, surface: Surface) -> Kernel:
         \"\"\"The same.\"\"\"
         try:
             return same_kernel(x)
-        except Exception:  # left to NumPy, which raises too, or goes on
+        except Exception:  # the NumPy code takes over: it raises too, or continues
             return same_numpy(x)
     <BLANKLINE>
     """

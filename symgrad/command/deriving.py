@@ -96,7 +96,7 @@ def compared(text: str, path: Path, options: argparse.Namespace) -> int:
     words = {"+": "right", "-": "wrong", "@": "soft"}
     for line in difflib.unified_diff(there.splitlines(), text.splitlines(), str(path), "what symgrad writes", lineterm=""):
         print(painted(line, words[line[0]], colours) if line[:1] in words else line)
-    print(f"symgrad: {path} is not what symgrad writes: {writing(options, path)}", file=sys.stderr)
+    print(f"symgrad: {path} is not up to date: {writing(options, path)}", file=sys.stderr)
     return 1
 
 

@@ -36,8 +36,8 @@ def flag(*names: str, help: str) -> Option:
 OPTIONS: dict[str, Option] = {
     "target": Option(("target",), {"metavar": "TARGET", "help": "file.py:function or package.module:function"}, "target"),
     "args": Option(("--args",), {"metavar": "VALUES", "help": "arguments to try it with, values only: 'np.ones(3), 2.0'"}),
-    "sig": Option(("--sig",), {"metavar": "TYPES", "help": "types of the arguments in the place of values: 'f8[:], float'"}),
-    "wrt": Option(("--wrt",), {"metavar": "NAMES", "help": "names or positions of parameters, parted by commas (default: the first)"}),
+    "sig": Option(("--sig",), {"metavar": "TYPES", "help": "types of the arguments instead of values: 'f8[:], float'"}),
+    "wrt": Option(("--wrt",), {"metavar": "NAMES", "help": "names or positions of parameters, separated by commas (default: the first)"}),
     "order": Option(("--order",), {"type": int, "default": 1, "choices": (1, 2, 3), "help": "order of the derivative"}),
     "jit": flag("--jit", help="the code that numba compiles"),
     "json": flag("--json", help="print JSON"),
@@ -53,18 +53,18 @@ OPTIONS: dict[str, Option] = {
             "help": "the IR after a stage ('lowered') or a pass ('hoist'), or what two stages changed ('lowered,simplified')",
         },
     ),
-    "timings": flag("--timings", help="print what each pass took, too"),
-    "modes": Option(("--modes",), {"default": "forward,reverse", "metavar": "MODES", "help": "modes to check, parted by commas"}),
+    "timings": flag("--timings", help="also print the time of each pass"),
+    "modes": Option(("--modes",), {"default": "forward,reverse", "metavar": "MODES", "help": "modes to check, separated by commas"}),
     "directions": Option(("--directions",), {"type": int, "default": 3, "metavar": "N", "help": "random directions for each order"}),
     "check": Option(
         ("--check",), {"metavar": "FILE", "help": "compare with a file that was written before: exit code 1 if it differs"}, "file"
     ),
     "format": Option(("--format",), {"choices": ("mermaid", "dot"), "default": "mermaid", "help": "the language of the drawing"}),
-    "no-times": flag("--no-times", help="leave out what the stages took, so that equal input gives an equal page"),
+    "no-times": flag("--no-times", help="leave out timings, so that equal input gives an equal page"),
     "no-run": flag("--no-run", help="do not call the function: no values and no check"),
     "file": Option(("file",), {"metavar": "FILE", "help": "the file to begin with; it is not written to"}, "file"),
-    "run": flag("--run", help="execute the text that is edited, for values, checks, and what stands outside functions"),
-    "port": Option(("--port",), {"type": int, "default": 0, "metavar": "N", "help": "the port on 127.0.0.1 (default: any that is free)"}),
+    "run": flag("--run", help="execute the edited text, for values, checks and code outside functions"),
+    "port": Option(("--port",), {"type": int, "default": 0, "metavar": "N", "help": "the port on 127.0.0.1 (default: any free port)"}),
     "no-browser": flag("--no-browser", help="print the address and open no browser"),
     "repeat": Option(
         ("--repeat",), {"type": int, "default": 5, "metavar": "N", "help": "how often each is timed; the shortest time counts"}
@@ -72,8 +72,8 @@ OPTIONS: dict[str, Option] = {
     "words": Option(("words",), {"metavar": "WORD", "nargs": "*", "help": "part of a name, such as tanh or linalg (default: all)"}),
     "targets": Option(("targets",), {"metavar": "TARGET", "nargs": "*", "help": "for example numpy (default: all)"}),
     "kinds": Option(("kinds",), {"metavar": "KIND", "nargs": "*", "help": "for example NotScalar (default: a line for each)"}),
-    "what": Option(("what",), {"choices": ("show", "clear"), "nargs": "?", "default": "show", "help": "show what is kept, or remove it"}),
-    "shell": Option(("shell",), {"choices": ("bash", "zsh", "fish"), "help": "the shell that is to complete"}),
+    "what": Option(("what",), {"choices": ("show", "clear"), "nargs": "?", "default": "show", "help": "show the cache, or clear it"}),
+    "shell": Option(("shell",), {"choices": ("bash", "zsh", "fish"), "help": "the shell to write the script for"}),
 }
 
 ASKED = ("target", "args", "sig", "wrt", "order", "value", "strict")
@@ -89,7 +89,7 @@ VERBS = (
         "write the gradient as a module of its own, or compare it with one",
         (*ASKED, "jit", "out", "overwrite", "check"),
         "deriving:emit",
-        "emit --check FILE in a build says whether FILE is what symgrad would write today.",
+        "In a build, emit --check FILE tests whether FILE is up to date.",
     ),
     Verb(
         "check",
@@ -97,7 +97,7 @@ VERBS = (
         ("target", "args", "wrt", "order", "jit", "modes", "directions", "json"),
         "checking:check",
     ),
-    Verb("explain", "print what becomes of each line, and why", (*ASKED, "jit", "timings", "json"), "deriving:explain"),
+    Verb("explain", "print how each line is compiled, and why", (*ASKED, "jit", "timings", "json"), "deriving:explain"),
     Verb(
         "graph",
         "print the dataflow of the function or of its gradient",
@@ -120,12 +120,12 @@ VERBS = (
     Verb("bench", "time the function, its gradient and its kernel", ("target", "args", "wrt", "repeat", "json"), "checking:bench"),
     Verb("rules", "list the functions that symgrad can differentiate, with their derivatives", ("words", "json"), "tables:rules"),
     Verb("passes", "print which passes run for a target, in order", ("targets", "json"), "tables:passes"),
-    Verb("errors", "print what kinds of errors mean, and the ways out", ("kinds", "json"), "tables:errors"),
-    Verb("doctor", "print what is installed, and whether it is what was tested", ("json",), "installation:doctor"),
-    Verb("cache", "print where compiled code is kept and how much, or remove it", ("what", "json"), "installation:cache"),
+    Verb("errors", "print what kinds of errors mean, and how to resolve them", ("kinds", "json"), "tables:errors"),
+    Verb("doctor", "print installed versions, and whether they were tested", ("json",), "installation:doctor"),
+    Verb("cache", "print location and size of the cache of compiled code, or clear it", ("what", "json"), "installation:cache"),
     Verb(
         "completion",
-        "print a script that completes commands in a shell",
+        "print a completion script for a shell",
         ("shell",),
         "completion:completion",
         'bash: eval "$(symgrad completion bash)"; zsh: the same with zsh; fish: symgrad completion fish | source',
@@ -138,7 +138,7 @@ def parser(version: str) -> argparse.ArgumentParser:
     grammar = argparse.ArgumentParser(
         "symgrad",
         description="Gradients of Python/NumPy functions, as Python source.",
-        epilog="Exit codes: 0 right; 1 a check differs, or a function is refused; 2 usage, or an import that fails.",
+        epilog="Exit codes: 0 success; 1 a check differs, or a function is refused; 2 usage, or an import that fails.",
     )
     grammar.add_argument("--version", action="version", version=f"symgrad {version}")
     verbs = grammar.add_subparsers(dest="verb", required=True, metavar="VERB")

@@ -189,10 +189,10 @@ def refuse_shared(function: types.FunctionType, arguments: Mapping[str, Any], en
     for text, path in entry.compiled.apart:
         one = evaluated(function, text, entry.compiled.objects, arguments)
         if one is evaluated(function, path, entry.compiled.objects, arguments):
-            what = f"{path} is an object that the function changes or asks the identity of, and it reads the same object from outside"
+            what = f"{path} is an object that the function changes or compares by identity, and it reads the same object from outside"
             is_given = root_of(path) in entry.signature.names
             raise UnsureAlias(
-                what, hint=f"read it from {root_of(path)} alone, or pass a copy" if is_given else "make one of the two a copy"
+                what, hint=f"read it from {root_of(path)} alone, or pass a copy" if is_given else "replace one of the two by a copy"
             )
 
 

@@ -110,7 +110,7 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False,
     """
     required(not STATIC[0], "backward works on tensors; call disable_static() first")
     targets = tensors_of(tensors, "tensors")
-    required(len({id(t) for t in targets}) == len(targets), "a tensor stands twice in tensors")
+    required(len({id(t) for t in targets}) == len(targets), "a tensor appears twice in tensors")
     seeds = seeds_of(grad_tensors, targets, "grad_tensors")
     truth(retain_graph, "retain_graph")
     pairs = [(t, s) for t, s in zip(targets, seeds, strict=True) if not t.stop_gradient]
@@ -203,7 +203,7 @@ def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool
     seeds = seeds_of(grad_outputs, targets, "grad_outputs")
     for name, group in (("outputs", targets), ("inputs", sources)):
         if len({id(t) for t in group}) != len(group):
-            raise refused(RuntimeError(f"(AlreadyExists) a duplicate tensor stands in {name}"))
+            raise refused(RuntimeError(f"(AlreadyExists) a duplicate tensor appears in {name}"))
     live = [(t, s) for t, s in zip(targets, seeds, strict=True) if not t.stop_gradient]
     record = Record([*(t for t, _ in live), *(s for _, s in live if s is not None and create_graph)])
     if dump_backward_graph_path is not None:

@@ -82,7 +82,7 @@ class PyLayer:
         if STATIC[0]:
             raise BadArgument("a PyLayer works on tensors", hint="call disable_static() first")
         if MODE.enabled and any(holds_active(argument) for argument in (*args, *kwargs.values())):
-            what = f"{cls.__name__}.apply is given a list or dict that holds a tensor whose gradient is asked for"
+            what = f"{cls.__name__}.apply is passed a list or dict that holds a tensor whose gradient is requested"
             raise BadArgument(what, hint="pass the tensors one by one")
         ctx = PyLayerContext()
         with switch(False):

@@ -88,7 +88,7 @@ def run_hooks(tensor: Tensor, gradient: Tensor, hooks: Iterable[Callable[[Tensor
         replacement = hook(gradient)
         if replacement is None:
             continue
-        gradient = fitted(replacement, gradient._value, f"what a hook of {tensor.name} gave")
+        gradient = fitted(replacement, gradient._value, f"the result of a hook of {tensor.name}")
     return gradient
 
 

@@ -45,7 +45,7 @@ def described(obj: Any, arrays: list[Any]) -> Any:
         return ["tensor" if isinstance(obj, Tensor) else "array", len(arrays) - 1]
     if isinstance(obj, dict):
         if not all(isinstance(key, str) for key in obj):
-            raise SaveError("the keys of what is saved must be texts")
+            raise SaveError("the keys of a saved state must be strings")
         return ["dict", {key: described(value, arrays) for key, value in obj.items()}]
     if isinstance(obj, list | tuple):
         return ["list" if isinstance(obj, list) else "tuple", [described(item, arrays) for item in obj]]
@@ -69,7 +69,7 @@ def load(path: str | Path) -> Any:
     except FileNotFoundError:
         raise
     except (ValueError, TypeError, LookupError, OSError, EOFError, RecursionError, zipfile.BadZipFile) as error:
-        raise SaveError(f"the file is no saved state: {error}") from None
+        raise SaveError(f"the file is not a saved state: {error}") from None
 
 
 def rebuilt(page: Any, arrays: list[Any]) -> Any:

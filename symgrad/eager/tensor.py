@@ -182,7 +182,7 @@ class Tensor(Methods["Tensor"]):
     def __index__(self) -> int:
         value = self.only()
         if isinstance(value, float | complex):
-            raise refused(TypeError(f"a tensor of {self.dtype} is no integer"))
+            raise refused(TypeError(f"a tensor of {self.dtype} is not an integer"))
         return int(value)
 
     def only(self) -> Any:

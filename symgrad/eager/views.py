@@ -250,7 +250,7 @@ def store(tensor: Any, index: Any, value: Any) -> None:
     root = family.whole()
     for member in (root, *living(family.references)):
         if member._node is None and not member.stop_gradient and not member._is_gradient:
-            what = f"{member.name} is a leaf with stop_gradient=False; what shows its elements cannot be changed in place while recording"
+            what = f"{member.name} is a leaf with stop_gradient=False; a view of it cannot be changed in place while recording"
             raise LeafInPlace(what)
     if steps:
         text, arrays = spelled(index)

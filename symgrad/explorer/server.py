@@ -74,7 +74,7 @@ class Worker:
                 line = self.replies.get(timeout=self.limit)
             except queue.Empty:
                 self.stop()
-                return unanswered(f"no answer within {self.limit:g} s: what takes so long is ended")
+                return unanswered(f"no answer within {self.limit:g} s: the computation is stopped")
             except OSError:
                 line = ""
             if not line:

@@ -15,7 +15,7 @@ from symgrad.frontend.flow import choose
 from symgrad.ir.core import FALSE, Const, Operand
 
 #: the message for None in place of another value
-NOT_A_VALUE = "what stands here is None"
+NOT_A_VALUE = "the value here is None"
 
 
 def definite(ctx: Lowering, binding: Binding, node: ast.AST, error: type[Exception] = TypeError, what: Any = NOT_A_VALUE) -> Binding:
@@ -27,7 +27,7 @@ def definite(ctx: Lowering, binding: Binding, node: ast.AST, error: type[Excepti
         fail(ctx, error, what)
     assert isinstance(binding, Maybe)
     if ctx.notes is not None:
-        told = "that there is a value here, and not None, so it is tested"
+        told = "whether the value here is None, so it is tested"
         ctx.notes.add("frontend", "unproved", ctx.loc(node), told, hint="read it under a test for None")
     fail_unless(ctx, binding.present, error, what)
     ctx.state.known = {**ctx.state.known, binding.present: True}
@@ -89,7 +89,7 @@ def has_item(ctx: Lowering, key: HeapKey, name: object) -> Operand:
     if isinstance(held, Maybe) and held.absent == MISSING:
         return present(ctx, held)
     if isinstance(held, Broken):
-        raise UnknownType("whether it is there depends on the path taken", ctx.builder.loc, "set it on every path")
+        raise UnknownType("it is set on some paths only", ctx.builder.loc, "set it on every path")
     return Const(held != MISSING)
 
 

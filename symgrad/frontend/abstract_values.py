@@ -62,7 +62,7 @@ class Skeleton:
 
 NOTHING = Skeleton("missing")
 SEVERAL = 24  #: the most constants of one "oneof"
-DIFFERENT = "it is bound to different kinds of things on different paths"
+DIFFERENT = "it is bound to values of different kinds on different paths"
 PRESENT = Skeleton("num", BOOL)  #: the bool beside a value that may be absent
 PLACE = Skeleton("num", INT)  #: the index among constants
 

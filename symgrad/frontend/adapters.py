@@ -198,7 +198,7 @@ class Adapter:
             ]
             items = [f"x.{parts[0]}({', '.join(passed)})"]
         else:
-            raise SourceNotFound(f"{self.target!r} is not a Python function", hint="write a lambda in its place")
+            raise SourceNotFound(f"{self.target!r} is not a Python function", hint="write a lambda instead")
         return items[0] if len(items) == 1 else f"({', '.join(items)})"
 
     def named(self, name: str, value: Any) -> str:
@@ -331,7 +331,7 @@ def with_keywords(parameters: list[Parameter], keywords: dict[str, Any]) -> list
 
 def refused_class(value: type) -> SourceNotFound:
     """The error for a class, which cannot be differentiated; its hint shows what can be: a method of an instance."""
-    what = f"{describe(value)} is a class, and what it makes is no number"
+    what = f"{describe(value)} is a class, and its instances are not numbers"
     if value in (list, tuple):
         return SourceNotFound(what, hint=f"write lambda x: sum({value.__name__}(x))")
     names = ["__call__", *vars(value)]

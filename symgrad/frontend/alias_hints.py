@@ -26,7 +26,7 @@ def way_apart(locations: Sequence[Location], stored: Loc, source: Source) -> tup
     for one in locations:
         text = text_at(one.owner)
         if one.may_be_view and is_expression(text):
-            note = "a view of another array, or a copy: that depends on how the other one lies in memory"
+            note = "a view of another array, or a copy: that depends on the memory layout of the other array"
             return f"write {wrapped(text)}.copy() in line {one.owner.line}", [(one.owner, note)]
     known = [*dict.fromkeys(one.name for one in locations if one.name in variables)] or names_stored(source.node, stored.line)
     if copied := copied_where_bound(source, known):
@@ -40,8 +40,8 @@ def way_apart(locations: Sequence[Location], stored: Loc, source: Source) -> tup
     names = [name for name in names if not is_loop or variables[name] < place.line][:NAMED] or names[:1]
     copies = f"write {', '.join(names)} = {', '.join(f'{name}.copy()' for name in names)}"
     if is_loop:
-        return f"{copies} as the first statement of the loop at line {place.line}", [(place, "one of several arrays in each round")]
-    return f"{copies} behind the if statement at line {place.line}", [(place, "one of two arrays from here on")]
+        return f"{copies} as the first statement of the loop at line {place.line}", [(place, "one of several arrays in each iteration")]
+    return f"{copies} after the if statement at line {place.line}", [(place, "one of two arrays from here on")]
 
 
 def list_apart(source: Source, changed: Loc) -> str | None:

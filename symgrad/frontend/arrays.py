@@ -104,7 +104,7 @@ def of_rank(ctx: Lowering, array: Binding, least: Any, node: ast.AST) -> Binding
     """The array with new axes in front, so that it has at least ``least`` axes."""
     rank = getattr(ctx.type_of(array), "rank", None)
     if rank is None or not isinstance(least, int):
-        raise UnsupportedArgument("ndmin of what has a rank that is not known is not supported", ctx.loc(node))
+        raise UnsupportedArgument("ndmin of an array of unknown rank is not supported", ctx.loc(node))
     missing = Tup(tuple(Num(Const(k)) for k in range(least - rank)))
     return ctx.apply(Static(np.expand_dims, "np.expand_dims"), [array, missing], {}, node) if missing.items else array
 
@@ -142,7 +142,7 @@ def _array(copies: bool, any_class: bool = False) -> Any:
             raise UnsupportedArgument(f"the order {order!r} is not supported", ctx.loc(node), "leave it out")
         asked = unwrap(keywords.pop("copy", Num(Const(True if copies else None))))
         if asked in NEVER and not is_of_dtype(ctx, args[0], keywords.get("dtype", Static(None))):
-            raise UnsupportedArgument("copy=False is supported of an array of the dtype", ctx.loc(node), "use copy=None or np.asarray")
+            raise UnsupportedArgument("copy=False is supported for an array of this dtype", ctx.loc(node), "use copy=None or np.asarray")
         copy = is_copy(asked)
         dtype = unwrap(keywords.pop("dtype", Static(None)))
         least = unwrap(keywords.pop("ndmin", Num(Const(0)))) if copies else 0
@@ -214,7 +214,7 @@ def fromiter(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     """All items of an iterator as a vector."""
     arguments = dict(zip(("iter", "dtype", "count", "like"), args, strict=False)) | kwargs
     if set(arguments) != {"iter", "dtype"}:
-        raise UnsupportedArgument("np.fromiter is supported with a dtype alone", ctx.loc(node), "slice what is made of it")
+        raise UnsupportedArgument("np.fromiter is supported with dtype only", ctx.loc(node), "leave count out and slice the result")
     make: Callable[..., Binding] = _array(True)
     return make(ctx, [list_(ctx, [arguments["iter"]], {}, node)], {"dtype": arguments["dtype"]}, node)
 
@@ -225,7 +225,7 @@ def by_rows(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
     array = _array(False)(ctx, args, kwargs, node)
     type_ = ctx.type_of(array)
     if not isinstance(array, Ref) or not isinstance(type_, Array) or type_.shape == ():
-        raise UnsupportedArgument("np.ascontiguousarray is supported of arrays", ctx.loc(node), "write np.atleast_1d")
+        raise UnsupportedArgument("np.ascontiguousarray is supported for arrays", ctx.loc(node), "write np.atleast_1d")
     return in_order(ctx, array, "C", node)
 
 
@@ -235,7 +235,7 @@ def by_columns(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bind
     array = _array(False)(ctx, args, kwargs, node)
     type_ = ctx.type_of(array)
     if not isinstance(array, Ref) or not isinstance(type_, Array) or type_.shape == ():
-        raise UnsupportedArgument("np.asfortranarray is supported of arrays", ctx.loc(node), "write np.atleast_1d")
+        raise UnsupportedArgument("np.asfortranarray is supported for arrays", ctx.loc(node), "write np.atleast_1d")
     return in_order(ctx, array, "F", node)
 
 

@@ -111,7 +111,7 @@ def of_others(ctx: Lowering, owner: Any, attr: str, node: ast.AST) -> Binding:
     """An unassigned attribute of a class, where the program assigns to the same one of a derived class."""
     held = own_entry(owner, attr)
     if is_descriptor(held):
-        what = f"{attr!r} of {owner.__name__} is a method or property, and the program assigns to that of another class"
+        what = f"{attr!r} of {owner.__name__} is a method or property, and the program assigns to this attribute of another class"
         raise UnsupportedSyntax(what, ctx.loc(node), "give the attribute another name")
     return outside(ctx, held, entry_text(ctx, owner, attr), attr)
 
@@ -214,7 +214,7 @@ def may_be_missing(binding: Binding) -> bool:
 def check_nowhere(ctx: Lowering, way: Lookup, attr: str, node: ast.AST) -> None:
     """Refuse a lookup where the owner's class defines an attribute that no owner may have."""
     if way.cls is not None and (special_entry(way.cls, attr) is not MISSING and way.cls not in way.owners or has_fallback(ctx, way.cls)):
-        what = f"{attr!r} is assigned to on some paths only, and {way.cls.__name__} says what it is elsewhere"
+        what = f"{attr!r} is assigned to on some paths only, and {way.cls.__name__} provides it on the others"
         raise UnsupportedSyntax(what, ctx.loc(node), "assign to it before, on every path")
 
 
@@ -290,9 +290,9 @@ def check_assigned(ctx: Lowering, owner: Any, attr: str, node: ast.AST) -> None:
         check_class(ctx, owner, attr, node)
     is_other = isinstance(owner, types.ModuleType) and (type(owner) is not types.ModuleType or has_own_entry(owner, "__getattr__"))
     if is_of_library(owner) or is_other:
-        raise UnsupportedSyntax(f"attribute {attr!r} of something of a library cannot be assigned to", ctx.loc(node), INSTEAD)
+        raise UnsupportedSyntax(f"attribute {attr!r} of an object of a library cannot be assigned to", ctx.loc(node), INSTEAD)
     if attr.startswith("__") and attr.endswith("__"):
-        what = f"{attr!r} of {owner.__name__} is assigned to, which means something to Python"
+        what = f"{attr!r} of {owner.__name__} is assigned to, and Python itself reads it"
         raise UnsupportedSyntax(what, ctx.loc(node), "assign to it before the function is called")
 
 
@@ -304,10 +304,10 @@ def check_class(ctx: Lowering, cls: type, attr: str, node: ast.AST) -> None:
         fail(ctx, AttributeError, f"cannot reassign member {attr!r}")
     meta = type(cls)
     if any(special_entry(meta, word) is not own_entry(type, word) for word in ("__setattr__", "__delattr__")):
-        what = f"the class of {cls.__name__}, {meta.__name__}, says what assigning to its attributes does"
+        what = f"{meta.__name__}, the metaclass of {cls.__name__}, overrides assignment to attributes"
         raise UnsupportedSyntax(what, ctx.loc(node), INSTEAD)
     if is_descriptor(special_entry(meta, attr)):
-        what = f"attribute {attr!r} of {cls.__name__} is one that its class {meta.__name__} defines"
+        what = f"attribute {attr!r} of {cls.__name__} is defined by its metaclass {meta.__name__}"
         raise UnsupportedSyntax(what, ctx.loc(node), INSTEAD)
     if any(is_descriptor(own_entry(base, attr)) for base in cls.__mro__):
         what = f"attribute {attr!r} of {cls.__name__} is a method, property or slot, and is assigned to"

@@ -213,10 +213,10 @@ class Attempt:
             raise StoredOutside(unknown)
         for path in (path for path in mutated if path not in self.stored):
             for group in (group for group in self.signature.same if path in group and not self.owned.isdisjoint(group)):
-                what = f"{' and '.join(group)} are one array, and the function writes to it"
+                what = f"{' and '.join(group)} are the same array, and the function writes to it"
                 raise UnsureAlias(what, loc, "pass a .copy() of one of the two")
             if self.notes is not None:
-                what = "the function writes to it, and the caller's array stays as it is"
+                what = "the function writes to it, and the caller's array must not change"
                 self.notes.add("frontend", "copied", loc, what, name=root_of(path))
         return mutated
 
@@ -237,8 +237,8 @@ class Attempt:
             assert ctx.refusals or raises(ctx.builder.block)
             return Num(Const(0.0))  # never returned
         except Unresolved:
-            hint = "return without a call in one of its branches"
-            ctx.note_refusal(UnsupportedSyntax("a function calls itself without end", self.source.loc(node), hint))
+            hint = "add a branch that returns without calling the function"
+            ctx.note_refusal(UnsupportedSyntax("a function calls itself endlessly", self.source.loc(node), hint))
             return Static(None)
         except SymgradError as error:
             ctx.note_refusal(error.at(self.source.loc(node)))
@@ -323,7 +323,7 @@ class Attempt:
                 types.append(item)
                 return Skeleton("array" if isinstance(item, Array) else "num")
             case StaticArgument() if is_cycle(item):
-                return Skeleton("broken", same="it leads back to what it stands in")
+                return Skeleton("broken", same="it refers back to its own container")
             case StaticArgument(value=value) if not isinstance(value, MUTABLE):
                 return Skeleton("same", same=Static(value))
             case Tree(items=items, names=names, kind=kind, form=form):
@@ -352,7 +352,7 @@ class Attempt:
         """The container that contains itself at a path."""
         assert isinstance(item, StaticArgument)
         key = self.around[-1 - item.key[1]]
-        return Broken("it is a tuple that stands in itself") if key is None else Obj(key)
+        return Broken("it is a tuple that contains itself") if key is None else Obj(key)
 
     def tree(self, ctx: Lowering, name: str, path: str, item: Tree) -> Binding:
         is_tuple = item.form == "named" or item.form == "sequence" and issubclass(item.kind, tuple)

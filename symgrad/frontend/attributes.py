@@ -169,7 +169,7 @@ def of_function(ctx: Lowering, owner: Fun | Generator, attr: str, node: ast.AST)
             return Static(owner.node.name if isinstance(owner.node, ast.FunctionDef) else "<lambda>")
         case "__doc__", Fun():
             return Static(ast.get_docstring(owner.node, clean=False) if isinstance(owner.node, ast.FunctionDef) else None)
-    raise UnsupportedSyntax(f"{attr!r} of a nested function is not followed", ctx.loc(node), "write what is meant")
+    raise UnsupportedSyntax(f"{attr!r} of a nested function is not supported", ctx.loc(node), "write the value itself")
 
 
 def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
@@ -180,7 +180,7 @@ def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bindi
         return attribute_of_function(ctx, owner, attr, node)
     held = [from_class(ctx, cls, attr, MISSING) for cls in possible_classes(ctx, owner, node)]
     if len(held) > 1 and isinstance(owner, Tup) and entry_of_class(ctx, tuple, attr) is MISSING:
-        raise UnsupportedSyntax(f"{attr!r} of a tuple of a class of the user's is not followed", ctx.loc(node), as_named(ctx))
+        raise UnsupportedSyntax(f"{attr!r} of an instance of a user's subclass of tuple is not supported", ctx.loc(node), as_named(ctx))
     if held and all(one is MISSING for one in held):
         cls = exact_class(ctx, owner, node)
         return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
@@ -211,7 +211,7 @@ def of_container(ctx: Lowering, owner: Binding, attr: str) -> Binding | None:
 def of_failure(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
     """An attribute of an exception that an operation raised."""
     if attr in UNFOLLOWED - {"__traceback__"}:
-        raise UnsupportedSyntax(f"{attr!r} of an exception is not followed", ctx.loc(node), CHAIN_HINT)
+        raise UnsupportedSyntax(f"{attr!r} of an exception is not supported", ctx.loc(node), CHAIN_HINT)
     if callable(from_class(ctx, Exception, attr)):
         return Bound(owner, attr)
     return Num(ctx.call("opaque_attribute", ctx.read(owner, node), attribute=attr))
@@ -225,7 +225,7 @@ def of_descriptor(ctx: Lowering, owner: Obj, held: Any, node: ast.AST) -> Bindin
     if isinstance(held, types.MemberDescriptorType) and not is_of_library(held.__objclass__):
         return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
     hint = CHAIN_HINT if attr in UNFOLLOWED else None
-    raise UnsupportedSyntax(f"{attr!r} of an instance of {cls.__name__} is not followed", ctx.loc(node), hint)
+    raise UnsupportedSyntax(f"{attr!r} of an instance of {cls.__name__} is not supported", ctx.loc(node), hint)
 
 
 def class_of_failure(ctx: Lowering, owner: Num) -> Binding:
@@ -367,29 +367,29 @@ def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
         case "real" if type_.kind == "complex" and type_.shape is not None:
             return apply_row(ctx, attr, [owner], {}, node)
         case "real" | "imag" | "dtype" if type_.dtype is None:
-            raise UnknownType("the dtype of this array is not known", ctx.loc(node), "make it known, with np.asarray and dtype=float")
+            raise UnknownType("the dtype of this array is not known", ctx.loc(node), "convert it with np.asarray and dtype=float")
         case "flat" if isinstance(owner, Ref) and type_.shape is not None:
             return Iter("flat", (owner,))
         case "strides" if ctx.frame.place is None and isinstance(owner, Ref):
             return strides_of(ctx, owner, node)
         case "flags" if ctx.frame.place is None and isinstance(owner, Ref) and owner.location.read_only:
-            raise UnsupportedSyntax("flags of an array that is only read are not followed", ctx.loc(node), "ask a copy of it")
+            raise UnsupportedSyntax("flags of an array that is only read are not supported", ctx.loc(node), "ask a copy of it")
         case "flags" if ctx.frame.place is None:  # which the array itself says when the program runs
             return Num(ctx.call("opaque_attribute", ctx.read(owner), attribute=attr))
         case "device" if HAVE_DEVICES and (isinstance(type_, Array) or type_.dtype is not None):
             return Static("cpu")
         case "base" | "data" | "ctypes" | "device" if ctx.frame.place is None:
-            raise UnsupportedSyntax(f"{attr} of an array, which says how it lies in memory, is not followed", ctx.loc(node), OF_MEMORY)
+            raise UnsupportedSyntax(f"{attr} of an array, which exposes its memory layout, is not supported", ctx.loc(node), OF_MEMORY)
     return of_builtin(ctx, owner, attr, node) if ctx.frame.place is None else Bound(owner, attr)
 
 
 def kept(ctx: Lowering, owner: Binding, attr: str, function: Any, node: ast.AST) -> Binding:
     """A ``functools.cached_property``: computed at the first read, then an attribute."""
     if isinstance(owner, External):
-        return outside(ctx, present_attribute(ctx, owner.value, attr, "what stands here", node), path(owner.text, attr), attr)
+        return outside(ctx, present_attribute(ctx, owner.value, attr, "this object", node), path(owner.text, attr), attr)
     value = ctx.apply(Bound(owner, attr, function), [], {}, node)
     if not isinstance(owner, Obj):
-        raise UnsupportedSyntax(f"a cached property, {attr!r}, of something that is no instance", ctx.loc(node))
+        raise UnsupportedSyntax(f"a cached property, {attr!r}, of an object that is not an instance", ctx.loc(node))
     ctx.change(owner.key, (*ctx.state.entries(owner.key), (attr, value)))
     return value
 
@@ -470,7 +470,7 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
         if isinstance(owner, Obj) and not attr.startswith("__") and type(cls) is type:
             return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
         raise UnsupportedSyntax(f"{cls.__name__!r} object has no attribute {attr!r}", ctx.loc(node))
-    raise UnsupportedSyntax(f"what the decorator of {cls.__name__}.{attr} does is not known", ctx.loc(node), "leave it out")
+    raise UnsupportedSyntax(f"the effect of the decorator of {cls.__name__}.{attr} is not known", ctx.loc(node), "leave it out")
 
 
 def rely_on_instance(ctx: Lowering, owner: Binding, attr: str, held: Any, part: str = "") -> None:

@@ -82,7 +82,7 @@ class FormOf:
             case Ref() if isinstance(self.ctx.type_of(binding), Array):
                 return self.array(self.ctx.read(binding, self.node), axes, word)
         hint = "return numbers, arrays, and tuples, lists, dicts or instances of these"
-        raise UnsupportedSyntax(f"{word} of a function over a batch is no array", self.ctx.loc(self.node), hint)
+        raise UnsupportedSyntax(f"{word} of a batched function is not an array", self.ctx.loc(self.node), hint)
 
     def parts(self, entries: list[tuple[Any, Binding]], axes: Axes, is_mapping: bool, word: str, kind: str) -> tuple[Form, ...]:
         """The forms of a container's items."""
@@ -97,7 +97,7 @@ class FormOf:
         kind = f"an array of {rank} axes, that of the batch among them"
         axis = None if axes is None else check_axis(axes, rank, word, kind, "out_axes")
         if axis is None and operand in dependents(self.block, self.index):
-            what = f"out_axes says None of {word}, which may be another one for each example"
+            what = f"out_axes is None for {word}, which may differ between examples"
             raise UnsupportedSyntax(what, self.ctx.loc(self.node), "give it an axis in out_axes")
         dtype = dtype_of(type_) or self.dtype_of_float(type_)
         kind = "list" if shape is None or dtype is None else "array"
@@ -185,8 +185,8 @@ class Results:
             case Num() | Ref(), "array" | "list":
                 yield form, binding
             case _:
-                what = "the result of a function over a batch has another form from example to example"
-                raise UnsupportedSyntax(what, self.ctx.loc(self.node), "return arrays of one form on every path")
+                what = "the result of a batched function differs in structure between examples"
+                raise UnsupportedSyntax(what, self.ctx.loc(self.node), "return arrays in the same structure on every path")
 
     def whole(self) -> Binding:
         """The results of all examples, after the loop."""
@@ -237,7 +237,7 @@ def kept_results(ctx: Lowering, form: Form, size: Operand, node: ast.AST) -> Res
     parts = list(leaves(results.form))
     for part in parts:
         if part.kind == "list" and part.axis is None:
-            what = "out_axes says None of a result whose shape is not known before the loop"
+            what = "out_axes is None for a result whose shape is not known before the loop"
             raise UnsupportedSyntax(what, ctx.loc(node), "give it an axis in out_axes")
     if any(part.kind == "list" or part.axis is None for part in parts):
         check_examples(ctx, size)

@@ -87,7 +87,7 @@ def python_value(ctx: Lowering, binding: Binding, node: ast.AST) -> Any:
     try:
         return unwrap(binding)
     except SymgradError:
-        refusal = UnsupportedSyntax("the axes of vmap must be known while compiling", ctx.loc(node), "write them as literals")
+        refusal = UnsupportedSyntax("the axes of vmap must be known at compile time", ctx.loc(node), "write them as literals")
         raise pinned(ctx, refusal, [binding]) from None
 
 
@@ -172,7 +172,7 @@ class Reader:
                 return False
             case Static():
                 return False
-        hint = f"say None for {word} in in_axes, or pass an array"
+        hint = f"write None for {word} in in_axes, or pass an array"
         raise UnsupportedSyntax(f"whether {word} has a batch axis is not known", self.ctx.loc(self.node), hint)
 
     def apply(self, function: Any, *args: Binding) -> Binding:
@@ -296,5 +296,5 @@ def form_of_one(ctx: Lowering, key: Any, one: Callable[[Operand], Binding], size
     if refused:
         raise refused[0]
     if not forms:
-        raise UnsupportedSyntax("the function over a batch always raises", ctx.loc(node))
+        raise UnsupportedSyntax("the batched function always raises", ctx.loc(node))
     return forms[-1]

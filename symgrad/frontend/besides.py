@@ -113,7 +113,7 @@ def in_order(ctx: Lowering, array: Binding, order: str, node: ast.AST) -> Bindin
     ctx.laid = True
     type_ = ctx.type_of(array)
     if not isinstance(array, Ref) or not isinstance(type_, Array) or type_.shape is None:
-        raise UnsupportedArgument("the order of what is no array of known rank is not supported", ctx.loc(node), "leave order out")
+        raise UnsupportedArgument("order= is supported only for an array of known rank", ctx.loc(node), "leave order out")
     if type_.shape == ():
         return array
     if order == "F" and len(type_.shape) > 1:

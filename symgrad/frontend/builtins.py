@@ -232,7 +232,7 @@ def is_text_or_tuple(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -
 @special(type)
 def type_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if len(args) != 1 or kwargs:
-        raise UnsupportedSyntax("type with three arguments makes a class", ctx.loc(node), "write the class beside the function")
+        raise UnsupportedSyntax("type with three arguments makes a class", ctx.loc(node), "define the class outside the function")
     if is_one_of_kinds(args[0]):
         return each(ctx, args[0], node, lambda held: type_(ctx, [held], {}, node))
     if isinstance(args[0], Num) and args[0].operand.type == FAILURE:
@@ -310,7 +310,7 @@ def content_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> tupl
         if (entries := entries_of(ctx, item, node)) is None:
             pairs = known_items(ctx, sequence(ctx, item, node), node)
             if pairs is None or not all(isinstance(p, Tup) for p in pairs):
-                raise UnsupportedSyntax("a dict is made of pairs that are known", ctx.loc(node))
+                raise UnsupportedSyntax("dict needs pairs that are known at compile time", ctx.loc(node))
             entries = {static_key(ctx, p.items[0], node): p.items[1] for p in pairs}  # type: ignore[attr-defined]
         content.update(entries)
     return tuple({**content, **kwargs}.items())
@@ -360,7 +360,7 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
         return each_owner(ctx, args[0], node, lambda held: hasattr_(ctx, [held, args[1]], {}, node))
     name = exact(unwrap(args[1]))
     if not isinstance(name, str):
-        raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node), "write the name itself")
+        raise UnsupportedSyntax("the name of an attribute must be a known string", ctx.loc(node), "write the name itself")
     check_attribute(ctx, args[0], name, node)
     if isinstance(args[0], Fun):
         return Num(has_function_attribute(ctx, args[0], name, node))
@@ -368,7 +368,7 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
         return Num(there)
     several = classes_of(ctx, args[0], node)
     if len(several) > 1 and isinstance(args[0], Tup):
-        raise UnsupportedSyntax("attributes of a tuple of a class of the user's are not followed", ctx.loc(node), as_named(ctx))
+        raise UnsupportedSyntax("attributes of an instance of a user's subclass of tuple are not supported", ctx.loc(node), as_named(ctx))
     answers = [from_class(ctx, kind, name, MISSING) is not MISSING for kind in several]
     if len(several) > 1 and (all(answers) or not any(answers)):
         return Num(Const(all(answers)))
@@ -385,7 +385,7 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
         for word in ("__getattr__", "__getattribute__"):
             if isinstance(from_class(ctx, cls, word), types.FunctionType):
                 raise UnsupportedSyntax(f"{cls.__name__} defines {word}, which decides whether it has {name!r}", ctx.loc(node),
-                                        "ask isinstance in its place, or name the attribute in the class")  # fmt: skip
+                                        "test with isinstance instead, or define the attribute in the class")  # fmt: skip
     if not isinstance(own, Const) and not said:
         return Num(own)
     match args[0]:
@@ -400,7 +400,7 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
 def getattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     name = exact(unwrap(args[1]))
     if not isinstance(name, str):
-        raise UnsupportedSyntax("the name of an attribute must be a text", ctx.loc(node), "write the name itself")
+        raise UnsupportedSyntax("the name of an attribute must be a known string", ctx.loc(node), "write the name itself")
     held = args[0]
     if len(args) == 3 and is_one_of_owners(held):
         return each_owner(ctx, held, node, lambda one: getattr_(ctx, [one, *args[1:]], {}, node))
@@ -430,7 +430,7 @@ def repr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def hash_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if (own := asked_of(ctx, args[0], "__hash__", [], node)) is not None:
         return own
-    raise UnsupportedSyntax("the hash of this is not known", ctx.loc(node), "use what it is made of as a key")
+    raise UnsupportedSyntax("the hash of this is not known", ctx.loc(node), "use the values that it holds as the key")
 
 
 @special(format)
@@ -439,7 +439,7 @@ def format_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
     if (own := asked_of(ctx, args[0], "__format__", [Static(spec)], node)) is not None:
         return own
     if isinstance(args[0], Obj) and spec:
-        raise UnsupportedSyntax("this has no format", ctx.loc(node), "format what it holds")
+        raise UnsupportedSyntax("this object cannot be formatted", ctx.loc(node), "format the values that it holds")
     return text_of(ctx, args[0], node, f"{{:{spec}}}" if spec else "{}")
 
 

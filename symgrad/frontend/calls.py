@@ -301,7 +301,7 @@ def is_maker_of_tuples(value: Any) -> bool:
 def no_number(ctx: Lowering, args: list[Binding], node: ast.AST) -> Binding | None:
     """Python's exception if a function of ``math`` gets an argument that is no number; None for numbers."""
     if ctx.watchers and any(getattr(ctx.type_of(a), "rank", 0) for a in args if isinstance(a, Ref)):
-        what = "a function of math is called with an array, which raises, where a handler may catch it"
+        what = "a function of math is called with an array, which raises an exception that a handler may catch"
         raise UnsupportedSyntax(what, ctx.loc(node), "use the function of NumPy")
     for held in args:
         text = isinstance(held, Static) and isinstance(held.value, str | bytes)

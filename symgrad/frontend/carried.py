@@ -98,7 +98,7 @@ def loop(
             block.yields[:0] = yields
             ctx.state = entry
             return block, stop, plan, head
-    raise UnsupportedSyntax("the types of what this loop carries do not settle", ctx.builder.loc)
+    raise UnsupportedSyntax("the types of the variables that this loop carries do not converge", ctx.builder.loc)
 
 
 def make_head(ctx: Lowering, entry: State, plan: Plan) -> Head:
@@ -206,7 +206,7 @@ def leave(state: State, key: HeapKey) -> None:
         state.memory[location] = state.memory[content.location]
         state.stale[location] = content.location.owner
     else:
-        state.heap[key] = tuple((k, Broken("it is another object from round to round")) for k, _ in content)
+        state.heap[key] = tuple((k, Broken("it is bound to a different object in each iteration")) for k, _ in content)
 
 
 def replace_objects(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None:

@@ -80,7 +80,7 @@ def unified(group: list[Member], loc: Loc) -> bool:
     if not any(holds_parts(part(operand.type)) for operand, part, _ in group if isinstance(operand, Value)):
         return False
     if not holds_parts(whole):
-        raise UnsupportedSyntax("the items of a list are of different kinds", loc, "let all of them have the same parts")
+        raise UnsupportedSyntax("the items of a list are of different kinds", loc, "give all of them the same structure")
     news = False
     for operand, _, back in group:
         if isinstance(operand, Value) and operand.type != (type_ := back(whole)):
@@ -246,7 +246,7 @@ class Splitting:
 
 
 def refused(loc: Loc) -> UnsupportedSyntax:
-    return UnsupportedSyntax("a list whose items have parts is used as one value", loc, "go over its items")
+    return UnsupportedSyntax("a list of tuples or objects is used as a single value", loc, "iterate over its items")
 
 
 __all__ = ["columns", "split"]

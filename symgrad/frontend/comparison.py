@@ -97,8 +97,8 @@ def chain(ctx: Lowering, left: Binding, rest: list[tuple[ast.cmpop, ast.expr]], 
 def check_filled(ctx: Lowering, a: Binding, b: Binding) -> None:
     """Refuse a test for None of an item of a list that is filled later, if the list has dynamic length."""
     if ctx.filled_later and ABSENT in (a, b) and not all(isinstance(x, Static | Maybe) for x in (a, b)):
-        what = "whether this is a place of a list that has not been filled is not known"
-        raise UnsupportedSyntax(what, ctx.builder.loc, "keep what says that it has been in a list of its own")
+        what = "whether this item of the list has been filled is not known"
+        raise UnsupportedSyntax(what, ctx.builder.loc, "keep a second list of flags that says which items are filled")
 
 
 def as_attribute(ctx: Lowering, held: Binding) -> Binding:
@@ -137,7 +137,7 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         if same is not None:
             return Num(same if isinstance(op, ast.Is) else negated(ctx, same))
         if any(python_class(x) for x in (a, b)) or not any(is_passed_on(ctx, x) for x in (a, b)):
-            raise UnknownType("whether these are one object is not known", ctx.loc(node), "compare with ==")
+            raise UnknownType("whether these are the same object is not known", ctx.loc(node), "compare with ==")
         return Num(ctx.call("is_" if isinstance(op, ast.Is) else "is_not", ctx.read(a), ctx.read(b)))
     if isinstance(op, ast.In | ast.NotIn):
         return membership(ctx, op, a, b, node)
@@ -230,10 +230,10 @@ def views_compared(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: a
         if not {a.owner.exact, b.owner.exact} & {collections.OrderedDict, collections.Counter}:
             return dicts_compared(ctx, op, Obj(a.owner), Obj(b.owner), node)
     if not isinstance(a, View) or not isinstance(b, View) or not isinstance(op, ast.Eq | ast.NotEq) or not (a.keys and b.keys):
-        raise UnsupportedSyntax("this comparison of a view of a dict is not followed", ctx.loc(node), "make it a list or a set")
+        raise UnsupportedSyntax("this comparison of a view of a dict is not supported", ctx.loc(node), "make it a list or a set")
     one, two = ({static_key(ctx, item, node) for item in view.items} for view in (a, b))
     if not (a.is_current(ctx.state) and b.is_current(ctx.state)):
-        raise UnsupportedSyntax("the dict has changed since its keys were asked for", ctx.loc(node), "ask for them where they are used")
+        raise UnsupportedSyntax("the dict has changed since keys() was called", ctx.loc(node), "call keys() where the keys are used")
     return Num(Const((one == two) == isinstance(op, ast.Eq)))
 
 
@@ -287,7 +287,7 @@ def dicts_compared(ctx: Lowering, op: ast.cmpop, a: Any, b: Any, node: ast.AST) 
     one, two = dict(ctx.state.entries(a.key)), dict(ctx.state.entries(b.key))
     ordered = a.key.exact is b.key.exact is collections.OrderedDict
     if collections.Counter in (a.key.exact, b.key.exact):
-        raise UnsupportedSyntax("a comparison of a Counter is not followed", ctx.loc(node), "make it a dict")
+        raise UnsupportedSyntax("a comparison of a Counter is not supported", ctx.loc(node), "make it a dict")
     if one.keys() != two.keys() or ordered and list(one) != list(two):
         return Num(Const(isinstance(op, ast.NotEq)))
     return tuples_compared(ctx, op, tuple(one.values()), tuple(two[k] for k in one), node)
@@ -368,7 +368,7 @@ def in_range(ctx: Lowering, a: Binding, bounds: tuple[Operand, ...], negate: boo
     start, stop, step = (Num(bound) for bound in bounds)
     count = step.operand
     if not isinstance(count, Const) or not count.value:
-        raise UnsupportedSyntax("in a range of which the step is computed", ctx.loc(node), "compare with its ends")
+        raise UnsupportedSyntax("'in' is not supported for a range with a computed step", ctx.loc(node), "compare with its ends")
     least, most = (start, stop) if count.value > 0 else (stop, start)
     inside = (ast.LtE(), ast.Lt()) if count.value > 0 else (ast.Lt(), ast.LtE())
     apart = binary(ctx, ast.Mod, binary(ctx, ast.Sub, a, start, node), step, node)

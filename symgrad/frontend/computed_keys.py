@@ -201,7 +201,7 @@ def is_key(ctx: Lowering, held: Binding, key: Any, node: ast.AST) -> Operand:
                     continue
                 conjunction = test if conjunction is TRUE else ctx.call("logical_and", conjunction, test)
             return conjunction
-    raise UnsupportedSyntax("whether this is one of the keys is not known while compiling", ctx.loc(node), "use numbers or texts for keys")
+    raise UnsupportedSyntax("whether this is one of the keys is not known at compile time", ctx.loc(node), "use numbers or texts for keys")
 
 
 def is_number(ctx: Lowering, operand: Operand, key: Any, node: ast.AST) -> Operand:
@@ -243,7 +243,7 @@ def number_in(ctx: Lowering, key: Any, node: ast.AST) -> int | float | None:
         return int(key)
     if isinstance(key, float) and type(key).__eq__ is float.__eq__ and (abs(key) <= EXACT or abs(key) == np.inf):
         return float(key)
-    raise UnsupportedSyntax(f"whether a number is equal to the key {key!r} is not known while compiling", ctx.loc(node))
+    raise UnsupportedSyntax(f"whether a number is equal to the key {key!r} is not known at compile time", ctx.loc(node))
 
 
 def is_of_dtype(number: float, dtype: str | None) -> bool:
@@ -270,7 +270,7 @@ def new_key(ctx: Lowering, owner: Obj, held: Binding, is_possible: bool, node: a
     lowering is attempted with a dict that can grow.
     """
     note_new_key(ctx, owner)
-    what = "a key that is computed is none of those that the dict has"
+    what = "a computed key is not one of the keys of the dict"
     hint = "make the dict with all of its keys, or use an array or a list for keys that are computed"
     if not ctx.unroll or not is_possible:
         refusal = UnsupportedSyntax("a dict key must be a literal", ctx.loc(node), "use an array or a list for keys that are computed")

@@ -39,7 +39,7 @@ def item_of_range(ctx: Lowering, owner: Iter, spec: str, operands: tuple[Operand
             return definite(ctx, MISSING, node, type(error), str(error))
         return of_range(item) if isinstance(item, range) else Num(Const(item))
     if spec != "i":
-        raise UnsupportedSyntax("a slice of a range of which the ends are computed", ctx.loc(node), "make it with range")
+        raise UnsupportedSyntax("a slice of a range with computed ends", ctx.loc(node), "make it with range")
     return ctx.apply(Static(range_item), [*map(Num, owner.parts), Num(operands[0])], {}, node)
 
 
@@ -62,7 +62,7 @@ def counts_of(ctx: Lowering, owner: Obj, node: ast.AST) -> collections.Counter[A
     ctx.check_keys(owner.key, node)
     counts = {k: known_value(b) for k, b in ctx.state.entries(owner.key)}
     if not all(counts.values()):
-        raise UnsupportedSyntax("how often each item is there is not known while compiling", ctx.loc(node), "go over the keys")
+        raise UnsupportedSyntax("the count of each item is not known at compile time", ctx.loc(node), "iterate over the keys")
     return collections.Counter({k: n for k, (n,) in counts.items()})
 
 
@@ -87,7 +87,7 @@ def with_content(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
         return Tup(tuple(outside(ctx, item, f"{text}[{k}]", f"item_{k}") for k, item in enumerate(value)))
     change_outside(ctx, binding)
     what = f"a {type(value).__name__} from outside the function is compared with another container"
-    raise UnsupportedSyntax(what, ctx.loc(node), "compare what they hold, item by item")
+    raise UnsupportedSyntax(what, ctx.loc(node), "compare their items one by one")
 
 
 def is_of_known_structure(ctx: Lowering, binding: Binding) -> bool:

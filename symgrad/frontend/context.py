@@ -217,17 +217,15 @@ class Lowering(Heap):
         self.rounds += 1
         self.statements += (sum(isinstance(inner, ast.stmt) for inner in ast.walk(node)) or 1) if statements is None else statements
         if self.rounds > ROUNDS or self.statements > WRITTEN:
-            raise self.refuse(UnsupportedSyntax, "this loop would have to be written out, and is too long for that", node)
+            raise self.refuse(UnsupportedSyntax, "this loop would have to be unrolled, and has too many iterations", node)
 
     @contextmanager
     def region(self, block: Block) -> Iterator[list[Any]]:
         """Emit into a block; the exceptions pending at its end are entered in the list."""
         mark, pending = len(self.edges), list[Any]()
         if self.nested == NESTED:
-            what = (
-                "branches and loops are nested too deeply here, those of paths that leave early and of rounds that are written out included"
-            )
-            raise UnsupportedSyntax(what, self.builder.loc, "look values up in an array, or go over data in a loop")
+            what = "branches and loops are nested too deeply here, counting early exits and unrolled iterations"
+            raise UnsupportedSyntax(what, self.builder.loc, "look values up in an array, or iterate over the data in a loop")
         with self.builder.inside(block):
             self.nested += 1
             try:

@@ -111,9 +111,9 @@ class Conversions(SharedState):
             self.unsure = True
             name = ref.location.name or "this array"
             hint, notes = way_apart([ref.location, *self.state.near(ref.location)], stored, self.frame.source)
-            what, store = f"{name} may or may not share memory with what was written to at line {stored.line}", [(stored, "the store")]
+            what, store = f"{name} may share memory with the array written to at line {stored.line}", [(stored, "the store")]
             if stored.text.lstrip().startswith("def "):  # an argument that is changed somewhere
-                what, store = f"{name} may or may not share memory with an array that the function writes to", []
+                what, store = f"{name} may share memory with an array that the function writes to", []
             raise UnsureAlias(what, self.builder.loc, hint, [*store, *notes])
 
     def seen(self, value: Operand, path: tuple[Step, ...]) -> Operand:
@@ -190,7 +190,7 @@ class Conversions(SharedState):
         if not isinstance(held.inner, Num | Ref | Static):
             raise self.refuse(UnsupportedSyntax, f"{kind_word(held.inner)} that may be None cannot be used as one value", node)
         if self.notes is not None:
-            told = "what this is, None or a value, so that nothing is known of it any more"
+            told = "whether this is None, so its type is no longer known"
             self.notes.add("frontend", "unproved", self.builder.loc, told, hint="test it for None before")
         with self.inside(Block()) as there:
             inner = self.read(held.inner, node)
@@ -268,7 +268,7 @@ class Conversions(SharedState):
 
     def lose(self, key: HeapKey) -> None:
         """Refuse later reads of an inner list that was read on some paths only, if it cannot be read on all paths now."""
-        lost = Broken("it is a list in a list on some paths only, and the outer list may have other names by now", "bind it on every path")
+        lost = Broken("it is an item of a list on some paths only, and the outer list may have other names by now", "bind it on every path")
         for name, binding in self.state.names.items():
             if binding == Obj(key):
                 self.state.names[name] = lost
@@ -289,7 +289,7 @@ class Conversions(SharedState):
         while isinstance(inner, List):
             depth, inner = depth + 1, inner.item
         if isinstance(inner, Struct) and inner.form.form == "object":
-            raise UnsupportedSyntax("an array of objects is not followed", self.builder.loc, "make an array of a number of each")
+            raise UnsupportedSyntax("an array of objects is not supported", self.builder.loc, "make an array of one number per object")
         return self.call("array_of", value, dtype=dtype, shape=shape, depth=max(depth, 1))
 
     # -------------------------------------------------------------- types and forms
@@ -350,7 +350,7 @@ def spelled(path: tuple[Step, ...]) -> str:
 NUMBER_OF: dict[type[Binding], str] = {
     Bound: "add () to call it, or read it in a function of its own, declared with symgrad.constant or rule",
     Fun: "add () to call it",
-    Iter: "take its items with list, or step on with next",
+    Iter: "convert it with list, or advance it with next",
 }
 
 
@@ -364,6 +364,6 @@ def kind_word(binding: Binding) -> str:
         case Obj(key):
             words = {"list": "a list", "dict": "a set" if key.cls is set else "a dict"}
             if key.cls in growing_classes.CLASSES:
-                return f"a {growing_classes.CLASSES[key.cls].__name__} whose keys are not known while compiling"
+                return f"a {growing_classes.CLASSES[key.cls].__name__} whose keys are not known at compile time"
             return words.get(key.kind, f"an instance of {getattr(key.cls, '__name__', 'a class')}")
     return {"Fun": "a function", "Bound": "a method", "Iter": "an iterator", "External": "an object"}.get(type(binding).__name__, "this")

@@ -33,7 +33,7 @@ def check_copied(ctx: Lowering, key: HeapKey, word: str, node: ast.AST) -> None:
     own = (word, "__reduce__", "__reduce_ex__", "__getstate__", "__setstate__")
     said = [from_class(ctx, key.cls, name) for name in own] if isinstance(key.cls, type) and key.kind == "record" else []
     if any(held is not None and held is not getattr(object, name, None) for name, held in zip(own, said, strict=False)):
-        raise UnsupportedSyntax(f"{key.cls.__name__} says itself how it is copied", ctx.loc(node), "copy its fields")
+        raise UnsupportedSyntax(f"{key.cls.__name__} defines how it is copied", ctx.loc(node), "copy its fields")
     if said and word == "__deepcopy__" and from_class(ctx, key.cls, "__getattr__") is not None:  # Python asks it for the method
         answer = ctx.apply(Static(asking.has_attribute), [Obj(key), Static(word)], {}, node)
         if known_value(answer) != [False]:
@@ -46,9 +46,9 @@ def check_refilled(ctx: Lowering, key: HeapKey, node: ast.AST) -> None:
     said = [word for word in ("__getattr__", "append", "extend", "__setitem__", "__iter__", "items") if not defined_by_base(cls, word)]
     if said or container_of(cls) in BY_OTHERS or NAMESPACE in dict(ctx.state.entries(key)):
         what = (
-            f"a copy of an instance of {cls.__name__} is filled by {said[0]}" if said else f"how {cls.__name__} is copied is not followed"
+            f"a copy of an instance of {cls.__name__} is filled by {said[0]}" if said else f"how {cls.__name__} is copied is not supported"
         )
-        raise UnsupportedSyntax(what, ctx.loc(node), f"make another {cls.__name__} of what it holds")
+        raise UnsupportedSyntax(what, ctx.loc(node), f"make another {cls.__name__} from its items")
 
 
 def copied_constant(ctx: Lowering, binding: Static, copies: Any, node: ast.AST) -> Binding:

@@ -25,7 +25,7 @@ BUILTINS: dict[Any, tuple[int, int | None]] = {
 
 @functools.lru_cache(maxsize=512)
 def signature_of(function: Any) -> inspect.Signature | None:
-    """The signature of a function of Python's or of a library; None where none is known, and of functions of symgrad."""
+    """The signature of a Python function's or of a library; None where none is known, and of functions of symgrad."""
     if (getattr(function, "__module__", None) or "").startswith("symgrad"):
         return None
     try:

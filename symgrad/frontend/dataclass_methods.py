@@ -30,7 +30,7 @@ def call_generated(ctx: Lowering, owner: Binding, base: type, word: str, args: l
         template = f"{cls.__qualname__}({', '.join(f'{name}={{!r}}' for name in names)})"
         return Num(ctx.call("format_text", Const(template), *values))
     if word not in WORDS or len(args) != 1:
-        raise UnsupportedSyntax(f"{word} of a dataclass is not followed", ctx.loc(node), f"write {word} in the class")
+        raise UnsupportedSyntax(f"{word} of a dataclass is not supported", ctx.loc(node), f"write {word} in the class")
     if exact_class(ctx, args[0], node) is not exact_class(ctx, owner, node):
         return Static(NotImplemented, "NotImplemented")
     names = [f.name for f in fields if f.compare]

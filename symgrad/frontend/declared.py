@@ -67,7 +67,7 @@ def run_again_in_reverse(ctx: Lowering, call: Callable[[], Binding], node: ast.A
     block.ops.append(Call([], loc, "checkpoint_begin", [], {}))
     result = call()
     if ctx.builder.block is not block or ctx.state.dead:
-        what = "a checkpointed function is left in a way that cannot be followed"
+        what = "a checkpointed function is left in another way than by returning"
         raise UnsupportedSyntax(what, loc, "call the function without checkpoint, or catch its exceptions inside of it")
     block.ops.append(Call([], loc, "checkpoint_end", [], {}))
     return result
@@ -181,7 +181,7 @@ def positional(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict[
     except TypeError as error:
         raise UnsupportedSyntax(str(error), ctx.loc(node)) from None
     if bound.kwargs:
-        what = "a function with a derivative of its own takes its arguments by position"
+        what = "a function with a custom derivative takes its arguments by position"
         raise UnsupportedSyntax(what, ctx.loc(node), "leave the names out")
     return list(bound.args)
 
@@ -203,7 +203,7 @@ def backward_of(ctx: Lowering, custom: Custom, name: str, value: Operand, residu
     """The backward function as IR, and the values that it reads; its parameters are the cotangent and those values."""
     entry = ctx.state
     ctx.state = entry.copy()
-    later = Broken("the function assigns to it, and a backward function would read what it is then", "hand it on as a residual")
+    later = Broken("the function assigns to it, and the backward function would read the later value", "return it as a residual")
     ctx.state.names.update(dict.fromkeys(ctx.assigned_outside, later))
     block = Block()
     seed = Value(cotangent_type(value.type), "out_grad")

@@ -91,7 +91,7 @@ def check_given(ctx: Lowering, cls: type) -> None:
     check_class(ctx, cls)
     if (word := changed_reader(cls)) is not None:
         base = getattr(container_of(cls), "__name__", "container")
-        what = f"{cls.__name__} is a {base} that defines {word} anew, and an instance comes from outside the function"
+        what = f"{cls.__name__} is a {base} that overrides {word}, and an instance comes from outside the function"
         raise UnsupportedSyntax(what, ctx.builder.loc, f"pass a plain {base}, and make the instance of {cls.__name__} in the function")
 
 
@@ -100,11 +100,11 @@ def check_class(ctx: Lowering, cls: type) -> None:
     base = container_of(cls)
     order = cls.__mro__
     if base in BY_OTHERS and (peculiar := sorted(defined_anew(cls) - LEFT)):
-        what = f"{cls.__name__} is a {base.__name__} that defines {peculiar[0]} anew"
+        what = f"{cls.__name__} is a {base.__name__} that overrides {peculiar[0]}"
         raise UnsupportedSyntax(what, ctx.builder.loc, "derive the class from dict")
     library = [one for one in order if is_of_library(one) and one is not object and not (base is not None and issubclass(base, one))]
     if others := [one for one in library if one.__module__ not in ("typing", "abc")]:
-        what = f"{cls.__name__} derives from {others[0].__name__} beside {getattr(base, '__name__', 'a container')}"
+        what = f"{cls.__name__} derives from {others[0].__name__} as well as {getattr(base, '__name__', 'a container')}"
         raise UnsupportedSyntax(what, ctx.builder.loc, f"derive it from {getattr(base, '__name__', 'one container')} alone")
 
 
@@ -125,7 +125,7 @@ def filled(ctx: Lowering, owner: Obj, args: list[Binding], kwargs: dict[str, Bin
     assert isinstance(storage, Obj)
     if owner.key in ctx.arguments or ctx.state.heap[storage.key] != ():
         if base is not dict:
-            what = f"__init__ of an instance of {owner.key.cls.__name__} is called once more"
+            what = f"__init__ of an instance of {owner.key.cls.__name__} is called again"
             raise UnsupportedSyntax(what, ctx.loc(node), "make a new instance")
         return ctx.apply(Bound(storage, "update"), args, kwargs, node)
     content = ctx.apply(Static(base), args, kwargs, node)
@@ -172,7 +172,7 @@ def call_base(ctx: Lowering, name: str, owner: Obj, args: list[Binding], kwargs:
     elif name in OPERATIONS and not kwargs:
         result = ctx.apply(Static(OPERATIONS[name]), [storage, *args], {}, node)
     elif name.startswith("__"):
-        what = f"{name} of a {getattr(container_of(owner.key.cls), '__name__', 'container')} is not followed"
+        what = f"{name} of a {getattr(container_of(owner.key.cls), '__name__', 'container')} is not supported"
         raise UnsupportedSyntax(what, ctx.loc(node), "write the operator, or the function that calls it")
     else:
         result = ctx.apply(Bound(storage, name), args, kwargs, node)
@@ -189,7 +189,7 @@ def item_or_missing(ctx: Lowering, owner: Obj, key: Binding, node: ast.AST) -> B
     storage = storage_of(ctx, owner)
     own = entry_of_class(ctx, owner.key.cls, "__missing__")
     if not isinstance(own, types.FunctionType):
-        raise UnsupportedSyntax(f"__missing__ of {owner.key.cls.__name__} is no function", ctx.loc(node), "write it with def")
+        raise UnsupportedSyntax(f"__missing__ of {owner.key.cls.__name__} is not a function", ctx.loc(node), "write it with def")
     rely_on_entry(ctx, owner.key.cls, "__missing__")
     own_item: Binding = MISSING_ITEMS["of"](
         ctx, storage, key, node, lambda sought: ctx.apply(Bound(owner, "__missing__", own), [sought], {}, node)
@@ -210,7 +210,7 @@ def namespace_of(ctx: Lowering, owner: Obj) -> Obj:
         return owner
     storage = storage_of(ctx, owner)
     if not isinstance(storage, Obj) or storage.key.kind != "dict":
-        what = f"the attributes of an instance of {owner.key.cls.__name__} are items under computed keys"
+        what = f"the attributes of an instance of {owner.key.cls.__name__} are accessed by computed names"
         raise UnsupportedSyntax(what, ctx.builder.loc, "use keys that are known")
     return storage
 

@@ -51,8 +51,8 @@ def merged(ctx: Lowering, one: Obj, two: Obj, into: bool = False) -> Obj:
     for held in (one, two):
         ctx.check_keys(held.key)
     if one.key.exact is collections.Counter:
-        what = "| of a Counter gives the larger of two counts, which is not followed"
-        raise UnsupportedSyntax(what, ctx.builder.loc, "go over the keys")
+        what = "| of a Counter gives the larger of two counts, which is not supported"
+        raise UnsupportedSyntax(what, ctx.builder.loc, "iterate over the keys")
     content = {**dict(ctx.state.entries(one.key)), **dict(ctx.state.entries(two.key))}
     if not into:
         return ctx.new_object("dict", content.items(), one.key.cls, one.key.exact)
@@ -93,7 +93,7 @@ def in_order_text(node: ast.AST) -> str:
 
 
 #: the reason why a set cannot be iterated over
-ORDER_UNKNOWN = "the iteration order of this set is not known while compiling"
+ORDER_UNKNOWN = "the iteration order of this set is not known at compile time"
 
 
 def in_order(ctx: Lowering, owner: Obj, node: ast.AST) -> list[Any]:
@@ -102,5 +102,5 @@ def in_order(ctx: Lowering, owner: Obj, node: ast.AST) -> list[Any]:
     if len(elements) > 1 and not all(type(k) is int and 0 <= k < max(8, len(elements)) for k in elements):
         for site in owner.key.sites:
             ctx.growing_sites.update({site: True, ("ordered", site): True})
-        raise UnsupportedSyntax(ORDER_UNKNOWN, ctx.loc(node), f"go over it in order, with {in_order_text(node)}")
+        raise UnsupportedSyntax(ORDER_UNKNOWN, ctx.loc(node), f"iterate over it in order, with {in_order_text(node)}")
     return sorted(elements) if len(elements) > 1 else elements

@@ -29,7 +29,7 @@ def make_directional(ctx: Lowering, what: str, args: list[Binding], kwargs: dict
     if unsaid := sorted({"strict", "no_grad", "jit", "verify"} & set(kwargs)):
         refuse_option(ctx, what, unsaid[0], node)
     if not args:
-        raise BadArgument(f"{what} inside this function is given no function", ctx.loc(node))
+        raise BadArgument(f"{what} inside this function is called without a function", ctx.loc(node))
     of, *rest = args
     aux, no_grad = own_options(of, kwargs)
     wrt = unwrap(kwargs.get("wrt", kwargs.get("argnums", Static(None))))
@@ -112,8 +112,8 @@ def call_linear(ctx: Lowering, linear: Linear, args: list[Binding], kwargs: dict
     if kwargs:
         raise UnsupportedSyntax("a linear function takes its tangents in order", ctx.loc(node))
     if reached(ctx, linear.derivative.of, [*linear.args, *dict(linear.kwargs).values()], node) != linear.reached:
-        what = "what the function of a linearize reads has changed before its linear function was called"
-        raise UnsupportedSyntax(what, ctx.loc(node), "pass a copy to linearize, and what changes as an argument")
+        what = "a value that the function of a linearize reads has changed before its linear function was called"
+        raise UnsupportedSyntax(what, ctx.loc(node), "pass a copy to linearize, and the changing value as an argument")
     both = call_directional(ctx, linear.derivative, [Tup(linear.args), Tup(tuple(args))], dict(linear.kwargs), node)
     assert isinstance(both, Tup)
     return both.items[1]
@@ -136,7 +136,7 @@ def places_of(inner: Inner, primals: list[Binding], tangents: list[Binding], kwa
         places = inner.places(wrt if isinstance(wrt, tuple | list) else (wrt,), primals, kwargs)
     if len(places) != len(tangents):
         what = f"{len(tangents)} tangents are passed for {len(places)} arguments"
-        raise BadArgument(what, inner.ctx.loc(inner.node), "pass one for each, None for what holds no floats")
+        raise BadArgument(what, inner.ctx.loc(inner.node), "pass one for each, None for those without floats")
     return places
 
 
@@ -165,7 +165,7 @@ class Directions:
                 self.refuse(f"argument {path} of a jvp holds no floats, and has no tangent", "pass None as its tangent")
             return
         if others is None or [key for key, _ in parts] != [key for key, _ in others]:
-            self.refuse(f"the tangent of argument {path} of a jvp has not its structure", "give it the tree of its argument")
+            self.refuse(f"the tangent of argument {path} of a jvp has another structure", "give it the form of its argument")
             return
         for (key, part), (_, other) in zip(parts, others, strict=True):
             self.enter(item(path, key) if has_literal(key) else path, part, other)
@@ -174,7 +174,7 @@ class Directions:
         """The tangent of a list of any length: a list of as many numbers."""
         content = self.ctx.state.heap[tangent.key] if isinstance(tangent, Obj) else None
         if not isinstance(content, Ref) or not is_float(self.ctx.type_of(content)):
-            what = f"argument {path} of a jvp is a list of any length, and its tangent is no list of floats of any length"
+            what = f"argument {path} of a jvp is a list of any length, and its tangent is not a list of floats of any length"
             raise UnsupportedSyntax(what, self.ctx.loc(self.node), "make both arrays with np.array")
         listed, whole = self.ctx.read(content, self.node), self.ctx.read(primal, self.node)
         lengths = self.ctx.call("list_len", listed), self.ctx.call("list_len", whole)

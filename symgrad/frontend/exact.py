@@ -91,7 +91,7 @@ def classes_of(ctx: Lowering, binding: Binding, node: ast.AST) -> tuple[type, ..
                 case Scalar() as type_:
                     return classes_of_scalar(type_, False)
     raise UnknownType(
-        "the class of this is not known while compiling", ctx.loc(node), "ask before the paths meet, or pass it as an argument"
+        "the class of this is not known at compile time", ctx.loc(node), "test it before the paths join, or pass it as an argument"
     )
 
 
@@ -129,7 +129,7 @@ def classes_of_scalar(type_: Scalar, mixed: bool) -> tuple[type, ...]:
 def check_kind(ctx: Lowering, type_: Type, node: ast.AST) -> None:
     """Refuse a test of the dtype or class of complex numbers that may be real in NumPy: eigenvalues of a real matrix."""
     if ctx.has_real_eig and ctx.frame.place is None and is_complex(type_):
-        what = "NumPy gives real eigenvalues where all of a matrix are real, and complex ones else, which shows when the program runs"
+        what = "whether NumPy returns real or complex eigenvalues is known only at run time"
         raise UnknownType(what, ctx.loc(node), "make the matrix complex before, with a + 0j")
 
 
@@ -139,9 +139,9 @@ def exact_class(ctx: Lowering, binding: Binding, node: ast.AST) -> type:
     if others:
         names = " or ".join(sorted(map(class_text, (first, *others)), key=lambda text: ("." not in text, text)))
         if isinstance(binding, Tup):
-            raise UnknownType(f"the class of this tuple is not followed: {names}", ctx.loc(node), as_named(ctx))
+            raise UnknownType(f"the class of this tuple is not supported: {names}", ctx.loc(node), as_named(ctx))
         raise UnknownType(
-            f"the class of this depends on the path taken: {names}", ctx.loc(node), "make it one class, with float for example"
+            f"the class of this depends on the path taken: {names}", ctx.loc(node), "convert it to one class, for example with float"
         )
     return first
 
@@ -164,9 +164,9 @@ def is_instance(ctx: Lowering, binding: Binding, kinds: Iterable[Any], node: ast
     classes = classes_of(ctx, binding, node)
     answers = {is_below(ctx, held, kinds) for held in classes}
     if len(answers) > 1 and isinstance(binding, Tup):
-        raise UnknownType("the class of this tuple is not followed", ctx.loc(node), as_named(ctx))
+        raise UnknownType("the class of this tuple is not supported", ctx.loc(node), as_named(ctx))
     if len(answers) > 1:
-        raise UnknownType("the class of this depends on the path taken", ctx.loc(node), "make it one class, with float for example")
+        raise UnknownType("the class of this depends on the path taken", ctx.loc(node), "convert it to one class, for example with float")
     return True in answers
 
 

@@ -329,7 +329,7 @@ def common(ctx: Lowering, entry: State, several: list[State]) -> State:
             shared.heap[key] = entry.heap.get(key, ())
     relations = [{k: {o: s for o, s in held.items() if o in shared.heap} for k, held in x.kin.items() if k in shared.heap} for x in alive]
     if any(one.get(key, other[key]) != other[key] for one in relations for other in relations for key in other):
-        raise UnsureAlias("whether two objects are one depends on the exception that is raised", ctx.builder.loc)
+        raise UnsureAlias("whether two objects are the same depends on the exception that is raised", ctx.builder.loc)
     shared.kin = {key: held for key, held in relations[0].items() if held and all(key in other for other in relations)}
     shared.bases = {place: held for place, held in shared.bases.items() if all(state.bases.get(place) == held for state in alive)}
     return shared
@@ -408,7 +408,7 @@ def end_round(ctx: Lowering, loop: Loop, entry: State, several: list[Pending]) -
             loop.exits.add(ABOVE + k)
             watchers = tuple(w for w in pending.watchers if w in ctx.watchers)
             if loop.watchers.setdefault(k, watchers) != watchers:
-                raise UnsupportedSyntax("a generator and the loop over it raise exceptions of one class", ctx.builder.loc)
+                raise UnsupportedSyntax("a generator and the loop over it raise exceptions of the same class", ctx.builder.loc)
         ctx.state = before = common(ctx, entry, [state, held])
         with ctx.unwatched():
             join_states(ctx, before, pending.test, Side(there, state), Side(Block(), held), ctx.builder.loc)

@@ -115,7 +115,7 @@ def elements(
             items = items_of(ctx, spread := ctx.evaluate(node.value), node)
             if not isinstance(items, list):
                 if (indices := indices_of(items)) is None:
-                    refusal = UnsupportedSyntax("a star needs something of known length", ctx.loc(node), "index it, or make it a tuple")
+                    refusal = UnsupportedSyntax("a star needs an iterable of known length", ctx.loc(node), "index it, or make it a tuple")
                     raise pinned_length(ctx, refusal, ctx.held(spread) if is_long(spread, ctx.state) else None)
                 items = [items.item(Const(k)) for k in indices]
             bindings += items
@@ -173,7 +173,7 @@ def formatted(ctx: Lowering, part: ast.FormattedValue, is_last: bool) -> tuple[s
     if not conversion and own_method(ctx, held, "__format__") is not None:
         held, form = ctx.apply(Static(format, "format"), [held, Static(form[1:])], {}, value), ""
     if form and not conversion and isinstance(held, Obj) and held.key.kind == "record":
-        raise UnsupportedSyntax("a format of an instance is not followed", ctx.loc(value), "format its attributes")
+        raise UnsupportedSyntax("a format of an instance is not supported", ctx.loc(value), "format its attributes")
     template = "{" + (f"!{chr(conversion)}" if conversion else "") + form + "}"
     if len(known_value(held)) == 1:
         return template, held

@@ -76,7 +76,7 @@ def without_ellipsis(ctx: Lowering, subscripts: str, ranks: list[int | None], no
     free = [c for c in LETTERS if c not in subscripts]
     counts = {(r or 0) - len(t.replace("...", "")) for t, r in zip(terms, ranks, strict=True) if "..." in t}
     if len(counts) != 1 or min(counts) < 0:
-        raise UnsupportedArgument("the ellipses of np.einsum must stand for as many axes each", ctx.loc(node), "name the axes")
+        raise UnsupportedArgument("the ellipses of np.einsum must stand for the same number of axes", ctx.loc(node), "name the axes")
     named = "".join(free[: counts.pop()])
     if not arrow:
         letters = inputs.replace("...", "").replace(",", "")

@@ -98,10 +98,10 @@ STATEMENT_WORDS = {
     "ImportFrom": "an import",
 }  # fmt: skip
 
-WAIT_OUTSIDE = "write it as a plain def, and wait for what it needs before it is called"
+WAIT_OUTSIDE = "write it as a plain def, and await its inputs before the call"
 #: the hint for a statement that is not supported
 STATEMENTS_INSTEAD: dict[type[ast.stmt], str] = {
-    ast.ClassDef: "write it beside the function",
+    ast.ClassDef: "write it outside the function",
     ast.TryStar: "handle each class with except, without the star",
     ast.AsyncFunctionDef: WAIT_OUTSIDE, ast.AsyncFor: WAIT_OUTSIDE, ast.AsyncWith: WAIT_OUTSIDE,
 }  # fmt: skip
@@ -316,8 +316,8 @@ def round_(ctx: Lowering, loop_: Loop, block: Block, body: Callable[[], None]) -
     finally:
         ctx.frame.loop = outer
     if any(key.unordered for key in in_order):
-        what = "in which order the keys of a dict stand depends on the rounds of this loop"
-        raise UnsupportedSyntax(what, ctx.builder.loc, "store under all keys in one order before the loop")
+        what = "the key order of a dict depends on the iterations of this loop"
+        raise UnsupportedSyntax(what, ctx.builder.loc, "store all keys in one order before the loop")
     if pending:
         with ctx.builder.inside(block):
             end_round(ctx, loop_, entry, pending)

@@ -80,7 +80,7 @@ def check_vector(ctx: Lowering, array: Ref, node: ast.AST) -> None:
     type_ = ctx.type_of(array)
     rank = type_.rank if isinstance(type_, Array) else None
     if rank is None:
-        raise UnknownType("how many axes this array has is not known", ctx.loc(node), "make it an array of a known type, with np.ravel")
+        raise UnknownType("the number of axes of this array is not known", ctx.loc(node), "convert it to an array with np.ravel")
     if rank == 0:
         definite(ctx, MISSING, node, TypeError, "iteration over a 0-d array")
     if rank != 1:

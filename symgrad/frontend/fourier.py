@@ -54,7 +54,7 @@ def extent(ctx: Lowering, binding: Binding, name: str, node: ast.AST) -> Operand
     """The size of an axis."""
     operand = ctx.read(binding, node)
     if not isinstance(operand.type, Scalar) or operand.type.kind != "int" or isinstance(operand, Const) and operand.value < 1:
-        raise UnsupportedArgument(f"a size that np.fft.{name} is given is a positive integer", ctx.loc(node))
+        raise UnsupportedArgument(f"a size passed to np.fft.{name} must be a positive integer", ctx.loc(node))
     return operand
 
 
@@ -92,7 +92,7 @@ def over(name: str, row: str, usual: tuple[int, ...] | None) -> Callable[..., Bi
         axes, norm = (literal(ctx, arguments.get(word), default, name, node) for word, default in (("axes", usual), ("norm", None)))
         sizes = items_of(ctx, arguments["s"], node) if "s" in arguments else []
         if not isinstance(sizes, list):
-            raise UnsupportedArgument(f"how many sizes np.fft.{name} is given must be known while compiling", ctx.loc(node))
+            raise UnsupportedArgument(f"the number of sizes passed to np.fft.{name} must be known at compile time", ctx.loc(node))
         return transform(ctx, name, row, arguments["a"], sizes, axes, norm, node)
 
     return lower

@@ -30,7 +30,7 @@ def site_of(frame: Frame, node: ast.AST) -> tuple[str, Loc]:
 def check_followed(ctx: Lowering, attr: str, node: ast.AST) -> None:
     """Refuse a special attribute."""
     if attr.startswith("__") and attr.endswith("__"):
-        raise UnsupportedSyntax(f"{attr!r} of a nested function is not followed", ctx.loc(node), "write what is meant")
+        raise UnsupportedSyntax(f"{attr!r} of a nested function is not supported", ctx.loc(node), "write the value itself")
 
 
 def held_by(ctx: Lowering, function: Fun, attr: str, node: ast.AST) -> Binding:
@@ -39,7 +39,7 @@ def held_by(ctx: Lowering, function: Fun, attr: str, node: ast.AST) -> Binding:
     held = settled(held, ctx.state)
     is_decorated = isinstance(function.node, ast.FunctionDef) and function.node.decorator_list
     if is_decorated and ctx.is_doubtful(held):
-        what = f"whether a function with a decorator has an attribute {attr!r} that is not assigned to on every path is not known"
+        what = f"attribute {attr!r} of a decorated function is not assigned to on every path"
         raise UnsupportedSyntax(what, ctx.loc(node), "assign to it before, where the function is made")
     return held
 

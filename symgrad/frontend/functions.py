@@ -31,7 +31,7 @@ def inline(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, 
         check_recursive(ctx, plain, plain, yields(source.node))
         return call_recursive(ctx, source, args, kwargs, node)
     if ctx.notes is not None:
-        ctx.notes.add("frontend", "inlined", ctx.loc(node), "its lines become part of this function", name=source.name)
+        ctx.notes.add("frontend", "inlined", ctx.loc(node), "the call is inlined", name=source.name)
     check_depth(ctx, node, plain.__code__)
     place = ctx.loc(node) if (source.function.__module__ or "").startswith(FOLLOWED) else None
     called_at = ctx.loc(node) if is_readable(source.function) else None
@@ -58,7 +58,7 @@ def site_of(callee: Fun) -> Any:
 def check_depth(ctx: Lowering, node: ast.AST, origin: Any) -> None:
     """Refuse functions that create and call functions of the same text (``origin``) without end."""
     if sum(origin_of(held) is origin for held, _ in ctx.stack) > WRITTEN_OUT:
-        raise UnsupportedSyntax("functions of one text call each other without end", ctx.loc(node), "write it as one that calls itself")
+        raise UnsupportedSyntax("closures of the same def call each other endlessly", ctx.loc(node), "write one function that calls itself")
 
 
 def origin_of(held: Any) -> Any:
@@ -81,8 +81,8 @@ def is_written_out(ctx: Lowering, code: Any, site: Any, args: list[Binding], nod
     if sum(held == code for held, _ in ctx.stack) > WRITTEN_OUT:
         if not ctx.unroll:
             raise CallsItself((HANDED, site))
-        what = "a function that calls itself is written out for what it is given, and goes too deep for that"
-        raise UnsupportedSyntax(what, ctx.loc(node), "hand it numbers and arrays")
+        what = "a function that calls itself is inlined for these arguments, and recurses too deeply"
+        raise UnsupportedSyntax(what, ctx.loc(node), "pass it numbers and arrays")
     return True
 
 

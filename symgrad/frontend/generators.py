@@ -63,7 +63,7 @@ def resume(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand]
     outer, loc, frame = ctx.frame, ctx.builder.loc, held.frame
     before = frame.consume, frame.consumer, frame.loop
     if frame.consume is not None and count > 1:
-        raise UnsupportedSyntax("a generator is gone on with while a loop goes over it", ctx.loc(node), "make it a list")
+        raise UnsupportedSyntax("a generator is advanced while a loop iterates over it", ctx.loc(node), "make it a list")
     frame.consume, frame.consumer, frame.loop = consume, outer, None
     ctx.state.names[frame, SENT], frame.sent = frame.sent or Static(None), None
     ctx.frame = frame
@@ -109,7 +109,7 @@ def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
     if held.resumes:
         return resume(ctx, held, consume, node)
     if held.key.cls in ctx.stateful and dict(ctx.state.entries(held.key))["state"] != FRESH:
-        raise UnsupportedSyntax("a generator is gone over twice", ctx.loc(node), "call its function again")
+        raise UnsupportedSyntax("a generator is iterated over twice", ctx.loc(node), "call its function again")
     use(ctx, held.key)
     held.frame.lives_on = closes(held.node) and is_held(ctx.state, held)
     depth = sum(code is held.node for code, _ in ctx.stack) if held.frame.place is None else 0
@@ -231,7 +231,7 @@ def gathered(ctx: Lowering, held: Generator, keep: Callable[[Binding], None], no
     """Apply ``keep`` to all values; ``lazily`` copies an array before the next value is computed."""
     endless = [n for n in body_nodes(held.node) if isinstance(n, ast.While) and isinstance(n.test, ast.Constant) and n.test.value]
     if endless and not any(isinstance(n, ast.Return | ast.Break | ast.Raise) or may_stop(n) for n in body_nodes(held.node)):
-        raise UnsupportedSyntax("a generator without an end is gathered", ctx.loc(node), "go over it in a for statement that breaks")
+        raise UnsupportedSyntax("an endless generator is collected", ctx.loc(node), "iterate over it in a for statement that breaks")
     consumer = ctx.frame
 
     def consume(value: Binding) -> Operand:
@@ -257,12 +257,12 @@ def yielded(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
         return True
     if ctx.frame.consume is None:
         raise UnsupportedSyntax(
-            "a generator cannot itself be differentiated", ctx.loc(node), "differentiate a function that goes through it"
+            "a generator cannot itself be differentiated", ctx.loc(node), "differentiate a function that iterates over it"
         )
     stop = ctx.frame.consume(Static(None) if node.value is None else ctx.evaluate(node.value))
     if ctx.frame.lives_on and stop != FALSE:
-        what = "a generator with finally or with in it is left, and is closed later"
-        raise UnsupportedSyntax(what, ctx.loc(node), "go over it where it is made")
+        what = "a generator with finally or with in it is left early, and is closed later"
+        raise UnsupportedSyntax(what, ctx.loc(node), "iterate over it where it is created")
     return branch(ctx, stop, lambda: leave(ctx, RETURN), lambda: None, rest, ctx.loc(node))
 
 

@@ -35,8 +35,8 @@ from symgrad.ops.composed.growing import GrowingCounter, GrowingOrderedDict
 from symgrad.ops.composed.growing_dicts import dict_by_keys
 from symgrad.text import identifier
 
-KEYS = "computed keys of a dict are ints, bools, floats, texts, or tuples of these, all of one kind"
-OF_ONE_CLASS = "make all keys of the dict one class, or use a dict for each kind of key"
+KEYS = "computed keys of a dict must be ints, bools, floats, strings, or tuples of these, all of one kind"
+OF_ONE_CLASS = "convert all keys of the dict to one class, or use a dict for each kind of key"
 #: the package of the compositions that implement such dicts
 OUR_OWN = growing_dicts.__name__.rpartition("_")[0]
 #: the kinds of keys that may equal keys of each other's kind
@@ -145,7 +145,7 @@ def text_around_growing(ctx: Lowering, owner: Obj, node: ast.AST) -> str:
     factory = content.get("factory")
     if isinstance(factory, Static) and factory.value in (int, float, list, dict, set):
         return f"{owner_name(ctx, collections.defaultdict)}({factory.value.__name__}, zip({{}}, {{}}))"
-    what = "a view of a dict, or a dict with a function of its own that makes missing items, is returned"
+    what = "a view of a dict, or a defaultdict whose factory is a function, is returned"
     raise UnsupportedSyntax(what, ctx.loc(node), "return its keys and its items, as list(d) and list(d.values())")
 
 
@@ -157,7 +157,7 @@ def check_attribute(ctx: Lowering, owner: Binding, name: str, node: ast.AST) -> 
     followed = growing_classes.METHODS[owner.key.cls]
     if name not in followed:
         kind = "set whose elements are" if owner.key.cls in growing_classes.SETS else "dict whose keys are"
-        what = f"{name!r} of a {kind} not known while compiling, or of a view of one, is not followed"
+        what = f"{name!r} of a {kind} not known at compile time, or of a view of one, is not supported"
         hint = f"use {', '.join(followed)}, len, in, and indices" if followed else "loop over it, or make it a list"
         raise UnsupportedSyntax(what, ctx.loc(node), hint)
 
@@ -171,7 +171,7 @@ def check_known(ctx: Lowering, owner: Obj, other: Binding, node: ast.AST) -> Non
     """Refuse to store the content of such a dict in a dict of static keys, which must become such a dict too."""
     if is_growing(other):
         note_new_key(ctx, owner)
-        what = "what a dict holds whose keys are not known while compiling is stored in a dict of known keys"
+        what = "an item of a dict whose keys are not known at compile time is stored in a dict of known keys"
         raise UnsupportedSyntax(what, ctx.loc(node), "loop over its items, and store them one by one")
 
 
@@ -244,7 +244,7 @@ def to_hold(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node
     check_pool(ctx, items, item, node)
     if isinstance(item, Obj) and is_growing(item) and not is_inner(item) and not ctx.sequences:
         note_inner(ctx, item)
-        what = "a dict or set whose keys are not known while compiling is an item of another one, and is changed there"
+        what = "a dict or set whose keys are not known at compile time is an item of another one, and is changed there"
         raise UnsupportedSyntax(what, ctx.loc(node), "use one dict with pairs for keys, as in d[i, j]")
     if (is_dict(item) or is_set(item)) and item.key.exact is None and not ctx.sequences:
         note_inner(ctx, item)
@@ -370,7 +370,7 @@ def compared(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], nod
         items = dict(ctx.state.entries(inside.key)).get("stored_items") if is_growing(held) else None  # type: ignore[attr-defined]
         content = ctx.state.heap[items.key] if isinstance(items, Obj) else None
         if items is not None and not are_single(ctx, content):
-            what = "dicts whose keys are not known while compiling are compared, and hold other things than numbers"
+            what = "dicts whose keys are not known at compile time are compared, and hold values other than numbers"
             raise UnsupportedSyntax(what, ctx.loc(node), "compare their items one by one")
     return Static(None)
 
@@ -387,7 +387,7 @@ def are_single(ctx: Lowering, content: Any) -> bool:
 def unanswered(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     (what,) = args
     raise UnsupportedSyntax(
-        f"a dict whose keys are not known while compiling is {unwrap(what)}", ctx.loc(node), "loop over its items, and use lists or numbers"
+        f"a dict whose keys are not known at compile time is {unwrap(what)}", ctx.loc(node), "loop over its items, and use lists or numbers"
     )
 
 
@@ -395,7 +395,7 @@ def unanswered(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], n
 def unanswered_of_set(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     (what,) = args
     hint = "keep its elements in a list too, and use that"
-    raise UnsupportedSyntax(f"a set whose elements are not known while compiling is {unwrap(what)}", ctx.loc(node), hint)
+    raise UnsupportedSyntax(f"a set whose elements are not known at compile time is {unwrap(what)}", ctx.loc(node), hint)
 
 
 @special(growing_keys.undecided)

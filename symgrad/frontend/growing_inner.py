@@ -166,8 +166,8 @@ def set_factory(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], 
     """Record the factory of missing items for the pool; it is the same for all its dicts."""
     held, factory = args
     if not is_same_function(ctx.factories.setdefault(name_in(ctx, held), factory), factory):
-        what = "dicts that are items of another one make missing items in several ways"
-        raise UnsupportedSyntax(what, ctx.loc(node), "create them with one function that uses no variable around it")
+        what = "dicts that are items of another one have different default factories"
+        raise UnsupportedSyntax(what, ctx.loc(node), "create them with one function that has no free variables")
     return Static(None)
 
 

@@ -32,9 +32,9 @@ from symgrad.ops.composed import growing_classes, growing_inner, growing_sets
 
 #: the type of Python's own set, and of the dict with the numbers of its elements
 HELD = Object("container")
-OF_KEYS = "a set is made of the keys of a dict, and is asked for its order"
-IN_A_LIST = "go over a list of the keys, as in set(list(d))"
-IN_ORDER = "go over it in order, with sorted"
+OF_KEYS = "a set is made from the keys of a dict, and the program depends on its order"
+IN_A_LIST = "iterate over a list of the keys, as in set(list(d))"
+IN_ORDER = "iterate over it in order, with sorted"
 #: functions whose result does not depend on the order of the elements
 ORDERLESS = (sorted, min, max, any, all)
 
@@ -207,7 +207,7 @@ def check_adding(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding],
 def check_set(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     held, other = args
     if is_ordered(held) and not is_some_set(other) and not is_growing_set(other):
-        what = "a set keeps what is in something else than a set, and is asked for its order"
+        what = "a set is intersected in place with an iterable that is not a set, and the program depends on its order"
         raise UnsupportedSyntax(what, ctx.loc(node), "make a new set, with intersection")
     return Static(None)
 
@@ -267,8 +267,8 @@ def actual(ctx: Lowering, held: Binding, node: ast.AST) -> Operand:
     if is_growing_set(held) or is_set(held) and isinstance(held, Obj) and held.key.sites:
         ask_for_order(ctx, [held], {}, node)
     if len(known_elements(ctx, held)[1]) > 1:
-        what = "a set is combined with one that is known while compiling, and is asked for its order"
-        raise UnsupportedSyntax(what, ctx.loc(node), "enter its elements one by one, in a loop over a sorted list")
+        what = "a set is combined with one that is known at compile time, and the program depends on its order"
+        raise UnsupportedSyntax(what, ctx.loc(node), "add its elements one by one, in a loop over a sorted list")
     return operand_of(ctx, held, node)
 
 

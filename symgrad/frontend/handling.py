@@ -217,7 +217,7 @@ def classes_in(ctx: Lowering, held: Binding, node: ast.AST) -> tuple[type, ...]:
     (value,) = known_value(held) or (None,)
     inner: tuple[Binding, ...] = tuple(map(Static, value)) if isinstance(value, tuple) else items_in(held)
     if inner == (held,):
-        raise UnsupportedSyntax("what is caught must be a class", ctx.loc(node))
+        raise UnsupportedSyntax("the operand of except must be a class", ctx.loc(node))
     return tuple(cls for item in inner for cls in classes_in(ctx, item, node))
 
 

@@ -80,7 +80,7 @@ class Heap(Conversions):
         type_ = self.type_of(ref)
         of = type_.of if isinstance(type_, List) else "list"
         if of == "either":
-            what = "what is read here is a list on some paths and a tuple on others"
+            what = "the value read here is a list on some paths and a tuple on others"
             raise UnknownType(what, self.builder.loc, "make all of them tuples")
         return self.new_object("list", ref, tuple if of == "tuple" else None, type_.named if isinstance(type_, List) else None)
 
@@ -103,7 +103,7 @@ class Heap(Conversions):
         self.check_writable(ref)
         base = self.state.memory[ref.location]
         if isinstance(base.type, Unknown) or isinstance(base.type, Array) and base.type.shape is None and base.type.dtype is None:
-            raise UnknownType("the type of what is written to is not known", self.builder.loc)
+            raise UnknownType("the type of the array written to is not known", self.builder.loc)
         if (link := self.link_of(ref.location)) is not None:
             base = self.call("copy", base)
         operands = [o for step in path for o in step.operands]
@@ -176,7 +176,7 @@ class Heap(Conversions):
     def replace_version(self, location: Location, value: Operand) -> None:
         """Give a location its next content."""
         if location in self.state.bases:
-            what = "an array that is one of several is changed in a way that is not followed"
+            what = "an array that is one of several, by the path taken, is changed in an unsupported way"
             raise UnsureAlias(what, self.builder.loc)
         before = self.state.memory[location]
         self.state.memory[location] = value
@@ -215,7 +215,7 @@ class Heap(Conversions):
         others = [other for other, same in self.state.kin.get(key, NO_KEYS).items() if decided(same, self.state) is not False]
         if key in self.state.twins and not self.is_in_place(key) or not self.state.twins.isdisjoint(others):
             raise UnsureAlias(
-                f"{kind_word(Obj(key))} that another name may or may not be bound to is changed",
+                f"{kind_word(Obj(key))} that may be bound to another name as well is changed",
                 self.builder.loc,
                 list_apart(self.frame.source, self.builder.loc) or "bind the other name to a copy, as in other = list(held)",
             )
@@ -256,8 +256,8 @@ class Heap(Conversions):
         if is_doubtful:
             raise self.refuse(UnknownType, "which keys this dict has depends on the path taken", node)
         if in_order and key.unordered:
-            what = "in which order the keys of this dict stand depends on the path taken"
-            raise self.refuse(UnknownType, what, node, "store under all keys in one order before the branch")
+            what = "the key order of this dict depends on the path taken"
+            raise self.refuse(UnknownType, what, node, "store all keys in one order before the branch")
 
     def is_doubtful(self, item: Binding) -> bool:
         """Whether it depends on the path if a dict has this item."""
@@ -267,8 +267,8 @@ class Heap(Conversions):
     def check_sure(self, key: HeapKey, content: Any) -> None:
         """Refuse to read a list as one value that does not exist on some paths; its items, one by one, are not read there."""
         if key.doubtful and not isinstance(content, Ref):
-            what = "a list that is made on some paths only becomes longer or shorter"
-            raise UnsupportedSyntax(what, self.builder.loc, "make it on every path")
+            what = "a list that is created on some paths only is lengthened or shortened"
+            raise UnsupportedSyntax(what, self.builder.loc, "create it on every path")
 
     def check_still(self, key: HeapKey) -> None:
         """Refuse to change the length of a list while a loop iterates over it."""

@@ -95,7 +95,7 @@ def follow(ctx: Lowering, held: External) -> None:
     if not is_container_of_floats(held):
         return
     change_outside(ctx, held)
-    what = f"a {type(held.value).__name__} from outside takes part in a derivative inside a function, and is not followed"
+    what = f"a {type(held.value).__name__} from outside the function is used in a nested derivative, which is not supported"
     raise UnsupportedSyntax(what, ctx.builder.loc, "pass it as an argument of the function that is differentiated")
 
 
@@ -243,7 +243,7 @@ class Structure:
         if isinstance(value, Static):
             return cls([], lambda ctx, leaves, keep: value if keep else Static(None), False)
         if not isinstance(value, Num | Ref):
-            raise UnsupportedSyntax("the function differentiated here returns what may be one of several things", ctx.loc(node))
+            raise UnsupportedSyntax("the function differentiated here may return values of several kinds", ctx.loc(node))
         return cls([ctx.read(value, node)], lambda ctx, leaves, keep: leaves.get(0, Static(None)))
 
     @classmethod
@@ -322,7 +322,7 @@ class Inner:
         if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()):
             raise UnsupportedSyntax("a function that writes to outside memory cannot be differentiated inside another", ctx.loc(node))
         if changes_around(entry, ctx.state):
-            what = "a function that assigns to a variable around it, or changes a list, dict or instance, is differentiated inside another"
+            what = "a function that assigns to an enclosing variable, or changes a list, dict or instance, is differentiated inside another"
             raise UnsupportedSyntax(what, ctx.loc(node), "return the value instead")
         ctx.state = entry
 

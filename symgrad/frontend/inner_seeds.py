@@ -35,7 +35,7 @@ class Weighing:
         if parts is None:
             return self.of_leaf(seed, out, path)
         if seeds is None or [key for key, _ in parts] != [key for key, _ in seeds]:
-            self.refuse(path, f"has another structure than {self.whole}{path}", f"give it the tree of {self.whole}")
+            self.refuse(path, f"has another structure than {self.whole}{path}", f"give it the form of {self.whole}")
         terms = [self.weighted(one, part, item(path, key) if has_literal(key) else path)
                  for (key, part), (_, one) in zip(parts, seeds, strict=True) if holds_floats(ctx, part)]  # fmt: skip
         total: Binding = terms[0] if terms else Num(Const(0.0))
@@ -58,7 +58,7 @@ class Weighing:
         if have is None and not isinstance(seed, Static) and not self.exact:
             return  # a list, which arithmetic converts to an array
         if not isinstance(have, Scalar | Array):
-            self.refuse(path, "is no number and no array", f"pass {want}, as {self.whole}{path} is")
+            self.refuse(path, "is neither a number nor an array", f"pass {want}, as {self.whole}{path} is")
         if is_complex(have) and not is_complex(want):
             self.refuse(path, f"is complex, and {self.whole}{path} is real", "take its real part")
         shapes = shape_of(have), shape_of(want)

@@ -17,7 +17,7 @@ def of_quad(solving: Solving) -> Binding:
     """``quad``: the integral and an estimate of its error, which has no derivative."""
     solving.check_absent(*OTHERS, hint="write the weight into the integrand")
     if solving.known("complex_func", False):
-        raise solving.refuse("complex_func=True is not followed where a derivative is taken", "integrate real and imaginary part apart")
+        raise solving.refuse("complex_func=True is not supported where a derivative is taken", "integrate the real and imaginary parts")
     words = tuple(word for word in KEPT if word in solving.bound)
     options = solving.settings(words)
     ends = [solving.ctx.read(solving.bound[word], solving.node) for word in ("a", "b")]

@@ -47,13 +47,13 @@ def call_interpolant(ctx: Lowering, held: External | Static, args: list[Binding]
     columns = () if name else columns_of(held.value)
     if columns is None or len(columns) > 1 or columns and held.value.axis:
         hint = "make a spline of each column"
-        raise UnsupportedArgument("a spline is followed that has a real number, or a row of them, at each point", ctx.loc(node), hint)
+        raise UnsupportedArgument("splines are supported that have a real number, or a row of them, at each point", ctx.loc(node), hint)
     if getattr(held.value, "ext", None) in (3, "const"):
         what = "a spline that is constant outside its knots has no slope there that SciPy computes"
         raise UnsupportedArgument(what, ctx.loc(node), "make it with ext=0, or clip the points: np.clip(x, low, high)")
     order, points = Const(order_of(ctx, bound, "der" if name else "nu", node)), real(ctx, bound["x"], node)
     if words[-1] in bound and known_value(bound[words[-1]]) not in ([None], [0] if name else [None]):
-        raise UnsupportedArgument(f"{words[-1]}= of a spline is not followed", ctx.loc(node), f"leave {words[-1]}= out")
+        raise UnsupportedArgument(f"{words[-1]}= of a spline is not supported", ctx.loc(node), f"leave {words[-1]}= out")
     if name:
         return ctx.make(ctx.call(name, points, opaque_operand(ctx, bound["tck"], node), order))
     if columns:
@@ -76,7 +76,7 @@ def order_of(ctx: Lowering, bound: dict[str, Binding], word: str, node: ast.AST)
     match [0] if word not in bound else known_value(bound[word]):
         case [int(order)] if order >= 0:
             return order
-    raise UnsupportedArgument(f"{word}= of a spline is not known while compiling", ctx.loc(node), f"write the number: {word}=1")
+    raise UnsupportedArgument(f"{word}= of a spline is not known at compile time", ctx.loc(node), f"write the number: {word}=1")
 
 
 def real(ctx: Lowering, points: Binding, node: ast.AST) -> Operand:
@@ -90,7 +90,7 @@ def real(ctx: Lowering, points: Binding, node: ast.AST) -> Operand:
 def number(ctx: Lowering, point: Binding, node: ast.AST) -> Operand:
     """One real number: for arrays, ``bisplev`` computes a grid."""
     if isinstance(point, Ref):
-        raise UnsupportedArgument("bisplev is followed for one point, and makes a grid of arrays", ctx.loc(node), "call it for each point")
+        raise UnsupportedArgument("bisplev is supported for one point, and makes a grid of arrays", ctx.loc(node), "call it for each point")
     return real(ctx, point, node)
 
 

@@ -136,7 +136,7 @@ def every_item(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] 
         name = getattr(binding, "name", None) or "x"
         raise BadArgument(what_of(row, name), ctx.loc(node), passed_instead(row, name))
     is_named = isinstance(binding, Num) and isinstance(binding.operand.type, Unknown)
-    hint = "make it a list where it comes from, with list" if is_named else "use range, an array, a list or a tuple"
+    hint = "make it a list where it is created, with list" if is_named else "use range, an array, a list or a tuple"
     raise UnsupportedSyntax("this cannot be iterated over", ctx.loc(node), hint)
 
 
@@ -216,7 +216,7 @@ def items_now(ctx: Lowering, over: Binding, items: list[Any], node: ast.AST, sit
     if again is None and not sites <= ctx.stateful:
         raise NeedsState(sites)
     if again is None:
-        what = "a list becomes one of any length while it is iterated over"
+        what = "the length of a list becomes unknown while it is iterated over"
         raise UnsupportedSyntax(what, ctx.loc(node), "iterate over a copy of it")
     return again
 
@@ -238,7 +238,7 @@ def firsts_now(ctx: Lowering, over: Binding, node: ast.AST) -> Firsts:
     """The first of some items once more, where a round of a loop over them begins: the round before may have changed what holds them."""
     items = items_of_loop(ctx, over, node)
     if not isinstance(items, Firsts):
-        what = "a list becomes one of any length while it is iterated over"
+        what = "the length of a list becomes unknown while it is iterated over"
         raise UnsupportedSyntax(what, ctx.loc(node), "iterate over a copy of it")
     return items
 
@@ -283,7 +283,7 @@ def of_memory(ctx: Lowering, ref: Ref, node: ast.AST) -> Items:
     if isinstance(type_, List):
         return Items((ZERO, ctx.call("list_len", ctx.held(ref)), ONE), lambda index: list_item(ctx, ref, index))
     if not isinstance(type_, Array) or type_.shape is None:
-        raise UnknownType("the type of what is iterated over is not known", ctx.loc(node))
+        raise UnknownType("the type of the iterable is not known", ctx.loc(node))
     if not type_.shape:
         definite(ctx, MISSING, node, TypeError, "iteration over a 0-d array")
     extent = type_.shape[0]
@@ -349,8 +349,8 @@ def over_reversed(ctx: Lowering, parts: tuple[Binding, int | None], node: ast.AS
     inner, length = items_of(ctx, parts[0], node), parts[1]
     if isinstance(inner, list):
         if length is not None and length != len(inner):
-            what = "a list has changed in length since its items were asked for in reverse"
-            raise UnsupportedSyntax(what, ctx.loc(node), "go over it at once")
+            what = "the length of a list has changed since reversed was called"
+            raise UnsupportedSyntax(what, ctx.loc(node), "iterate over it at once")
         return inner[::-1]
     counters = plain(ctx, inner)
     last = ctx.call("subtract", counters.bounds[1], ONE)

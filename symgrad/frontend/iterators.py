@@ -99,7 +99,7 @@ def _combined(function: Any) -> Any:
         for arg in args:
             known = None if isinstance(arg, Num) else known_items(ctx, arg, node)
             if known is None and not isinstance(arg, Num):
-                raise UnsupportedSyntax(f"itertools.{function.__name__} needs items whose number is known", ctx.loc(node))
+                raise UnsupportedSyntax(f"itertools.{function.__name__} needs a known number of items", ctx.loc(node))
             lists.append(unwrap(arg) if known is None else known)
         options = {} if function is itertools.zip_longest else {k: unwrap(v) for k, v in kwargs.items()}
         if function is itertools.zip_longest:
@@ -262,8 +262,8 @@ def next_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
             return ctx.apply(Static(iterating.next_or), args, {}, node)
         return ctx.apply_method(args[0], "__next__", [], node)
     if not is_iterator(args[0]):
-        hint = "make the iterator inside of the function, with iter in a statement before"
-        raise UnsupportedSyntax("what next steps on is not known", ctx.loc(node), hint)
+        hint = "create the iterator in the function, with iter in a statement before"
+        raise UnsupportedSyntax("the iterator that next advances is not known", ctx.loc(node), hint)
     default = args[1:]
     if is_record(args[0]):
         assert isinstance(args[0], Obj)

@@ -142,9 +142,9 @@ class Joining(JoinedArrays):
             if joint != MISSING:
                 state.names[name] = joint
         if lost and (any(location.outside for location in lost) or not lost.isdisjoint(memory_held(state, ()))):
-            raise UnsureAlias("what an array holds depends on the exception that is raised", self.ctx.builder.loc)
+            raise UnsureAlias("the content of an array depends on the exception that is raised", self.ctx.builder.loc)
         if gone and not gone.isdisjoint(reached(state)):
-            raise UnsureAlias("what an object holds depends on the exception that is raised", self.ctx.builder.loc)
+            raise UnsureAlias("the content of an object depends on the exception that is raised", self.ctx.builder.loc)
         self.relate()
         state.owning = frozenset.intersection(*(side.owning for side in alive)) | self.owning
         outside = (*self.ctx.arrays.values(), *self.ctx.owned.values())

@@ -114,7 +114,7 @@ def most_common(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding
     ctx.check_keys(owner.key, node)
     counts = {k: known_value(b) for k, b in ctx.state.entries(owner.key)}
     if owner.key.cls is not COUNTED or not all(counts.values()):
-        raise UnsupportedSyntax("how often each item is there is not known while compiling", ctx.loc(node), "use np.unique")
+        raise UnsupportedSyntax("the count of each item is not known at compile time", ctx.loc(node), "use np.unique")
     most = collections.Counter({k: n for k, (n,) in counts.items()}).most_common(*map(unwrap, args))
     return ctx.new_object("list", enumerate(Tup((static_binding(k), Num(Const(n)))) for k, n in most))
 
@@ -155,7 +155,7 @@ def known_elements(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Any]:
         return [static_key(ctx, item, node, *ELEMENT) for item in items]
     bounds = [known_value(Num(b)) for b in items.bounds]
     if not items.counts or not all(bounds):
-        what = "the elements of this are not known while compiling"
+        what = "the elements of this are not known at compile time"
         raise UnsupportedSyntax(what, ctx.loc(node), f"use {ELEMENT[1]} that are computed")
     return list(range(*(b for (b,) in bounds)))
 
@@ -174,7 +174,7 @@ def set_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 @special(frozenset)
 def frozen_set(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if args and is_growing(args[0]):
-        raise UnsupportedSyntax("a frozenset is made of the keys of a dict or the elements of a set", ctx.loc(node), "use a set")
+        raise UnsupportedSyntax("a frozenset is made from the keys of a dict or the elements of a set", ctx.loc(node), "use a set")
     args = [sequence(ctx, a, node) for a in args]
     if args and (computed := set_of_computed(ctx, frozenset, args[0], node)) is not None:
         return computed
@@ -223,7 +223,7 @@ def set_pop(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
         fail(ctx, KeyError, "pop from an empty set")
     if len(elements) > 1:
         note_order(ctx, owner)
-        raise UnsupportedSyntax("which element of a set is taken is not known", ctx.loc(node), "take the one that is meant out of a list")
+        raise UnsupportedSyntax("which element of a set is taken is not known", ctx.loc(node), "take the element from a list")
     ctx.change(owner.key, ())
     return static_binding(*elements)
 

@@ -52,8 +52,8 @@ def check_equality_tells(ctx: Lowering, owner: Obj, node: ast.AST) -> None:
     while isinstance(type_, List):
         type_ = type_.item
     if isinstance(type_, Array) and type_.rank != 0:
-        what = "which array of a list of any length is the one that is looked for is not known"
-        raise UnsupportedSyntax(what, ctx.loc(node), "look for its place with a loop and np.array_equal")
+        what = "the index of an array in a list of any length is not known"
+        raise UnsupportedSyntax(what, ctx.loc(node), "find its index with a loop and np.array_equal")
 
 
 def is_of_single(ctx: Lowering, owner: Obj, sought: Binding) -> bool:
@@ -65,7 +65,7 @@ def is_of_single(ctx: Lowering, owner: Obj, sought: Binding) -> bool:
 
 def one_argument(ctx: Lowering, args: Args, word: str, node: ast.AST) -> Binding:
     if len(args) != 1:
-        raise UnsupportedSyntax(f"{word} of a list is followed with one argument", ctx.loc(node), "slice the list before")
+        raise UnsupportedSyntax(f"{word} of a list is supported with one argument", ctx.loc(node), "slice the list before")
     return args[0]
 
 
@@ -202,7 +202,7 @@ def inserted(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
     items = known_of(ctx, owner)
     place = known_value(args[0])
     if items is not None and not place:
-        raise UnsupportedSyntax("where this is inserted is not known while compiling", ctx.loc(node), "slice and join lists instead")
+        raise UnsupportedSyntax("the index of the insertion is not known at compile time", ctx.loc(node), "slice and join lists instead")
     if items is not None:
         items.insert(place[0], args[1])
         return become(ctx, owner, items)

@@ -195,7 +195,7 @@ def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int],
     loop, most = Loop(0), sum(isinstance(inner, ast.stmt) for inner in ast.walk(node))
     ctx.state.names[loop.exit] = Num(Const(NEXT))
     if ctx.notes is not None:
-        ctx.notes.add("frontend", "unrolled", ctx.loc(node), "each round is written out, since what they go over is known one by one")
+        ctx.notes.add("frontend", "unrolled", ctx.loc(node), "the loop is unrolled, since its items are known one by one")
 
     def rounds(place: int) -> None:
         ctx.state.names[loop.stop] = Num(FALSE)
@@ -286,7 +286,7 @@ def while_written_out(ctx: Lowering, node: ast.While, rest: list[ast.stmt]) -> b
     def enter(place: int) -> Operand:
         test = truth(ctx, ctx.evaluate(node.test), node.test)
         if not isinstance(test, Const) or place > UNROLLED:
-            raise UnsupportedSyntax("how often this loop goes round is not known", ctx.loc(node))
+            raise UnsupportedSyntax("the number of iterations of this loop is not known", ctx.loc(node))
         return TRUE if test.value else FALSE
 
     return written_out(ctx, node, enter, rest)

@@ -253,11 +253,11 @@ def tell(notes: Notes, source: Source, told: Iterable[Note], pins: Mapping[str, 
     """Pass the remarks on, with those about the whole function; later stages use the same collector."""
     loc = source.loc(source.node)
     for text, value in pins.items():
-        what = "that this is 0, from which shapes follow," if is_relation(text) else repr(value)
-        notes.add("frontend", "pinned", loc, f"{what} is part of the code, which is made anew for another value", name=text)
+        what = "its value 0, which shapes depend on," if is_relation(text) else repr(value)
+        notes.add("frontend", "pinned", loc, f"{what} is a constant of the code, which is compiled again for another value", name=text)
     if refused is not None:
-        what = f"that it can be followed with loops as loops ({refused.what}), so those of a known number of rounds are written out"
-        hint = refused.hint or "keep the types and shapes of what a loop carries the same in each round"
+        what = f"whether all loops can be kept ({refused.what}), so those with a known number of iterations are unrolled"
+        hint = refused.hint or "keep the types and shapes of the variables that a loop carries the same in each iteration"
         notes.add("frontend", "unproved", refused.loc or loc, what, hint=hint)
     for note in told:
         notes.add(note.stage, note.kind, note.loc, note.message, name=note.name, hint=note.hint)

@@ -46,8 +46,8 @@ def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     held = ctx.evaluate(call.func) if isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute) else None
     values = [] if held is None else known_value(held)
     if any(root_of(value) == "symgrad" for value in values):
-        what = "a context manager for tensors says nothing of what this function computes"
-        raise UnsupportedSyntax(what, ctx.loc(call), "name what carries no derivative in no_grad= of symgrad.grad")
+        what = "a context manager for tensors has no effect on this function"
+        raise UnsupportedSyntax(what, ctx.loc(call), "name the variables without a derivative in no_grad= of symgrad.grad")
     if any(value in (contextlib.nullcontext, contextlib.suppress) for value in values) and not call.keywords:
         return of_contextlib(ctx, node, values[0], body, rest)
     if any(map(makes_manager, values)) or can_manage(held):
@@ -89,7 +89,7 @@ def is_quiet(ctx: Lowering, entry: ast.withitem) -> bool:
     known = isinstance(call, ast.Call) and any(value is np.errstate for value in known_value(ctx.evaluate(call.func)))
     quiet = known and all(isinstance(k.value, ast.Constant) and k.value.value == "ignore" for k in call.keywords)  # type: ignore[attr-defined]
     if known and (not quiet or entry.optional_vars is not None):
-        raise UnsupportedSyntax("np.errstate that does more than ignore", ctx.loc(call), "write with np.errstate(all='ignore'):")
+        raise UnsupportedSyntax("np.errstate is supported only with 'ignore'", ctx.loc(call), "write with np.errstate(all='ignore'):")
     return bool(quiet)
 
 

@@ -165,7 +165,7 @@ def asked_plainly(ctx: Lowering, subject: Binding, *words: str) -> Binding:
     base = as_base(ctx, subject, *words)
     cls = class_of(base)
     if is_derived(base) or cls is not None and not issubclass(cls, tuple | list | dict) and cls.__flags__ & MATCHED:
-        raise UnsupportedSyntax("a pattern asks methods of the class of what is matched", ctx.builder.loc, "write if and isinstance")
+        raise UnsupportedSyntax("the matched class overrides methods that the pattern calls", ctx.builder.loc, "write if and isinstance")
     return base
 
 
@@ -175,15 +175,15 @@ def items_in(ctx: Lowering, subject: Binding, node: ast.AST) -> list[Binding] | 
         return None
     subject = asked_plainly(ctx, subject, "__len__", "__getitem__", "__iter__")
     if isinstance(subject, Choice):
-        raise UnknownType("which of two things is matched here is not known", ctx.loc(node), "ask for its class before")
+        raise UnknownType("which of two objects is matched here is not known", ctx.loc(node), "test its class before")
     if (held := held_items(subject, ctx.state)) is not None:
         return held
     if is_long(subject, ctx.state) or isinstance(subject, Ref) and isinstance(ctx.type_of(subject), List):
-        raise UnknownType("how long this list is is not known", ctx.loc(node), "test its length with len before")
+        raise UnknownType("the length of this list is not known", ctx.loc(node), "test its length with len before")
     match subject:
         case Iter(kind="range"):
             if (known := known_items(ctx, subject, node)) is None:
-                raise UnknownType("how long this range is is not known", ctx.loc(node), "test its length with len before")
+                raise UnknownType("the length of this range is not known", ctx.loc(node), "test its length with len before")
             return known
         case Static(value) if isinstance(value, tuple | list):
             return [static_binding(v) for v in value]
@@ -246,7 +246,7 @@ def instance(ctx: Lowering, pattern: ast.MatchClass, subject: Binding) -> Case:
         return NEVER
     if issubclass(cls.value, ITSELF) and entry_of_class(ctx, cls.value, "__match_args__") is MISSING:
         if len(pattern.patterns) > 1 or pattern.kwd_patterns:
-            raise UnsupportedSyntax(f"{cls.value.__name__} is matched with more than itself", ctx.loc(pattern), "use isinstance")
+            raise UnsupportedSyntax(f"{cls.value.__name__} is matched with more than one pattern", ctx.loc(pattern), "use isinstance")
         return all_of(ctx, [matched(ctx, p, subject) for p in pattern.patterns])
     match_args = from_class(ctx, cls.value, "__match_args__", ())
     if pattern.patterns and users_bases(cls.value):

@@ -98,12 +98,12 @@ def run_again(ctx: Lowering, tree: ast.AST, call: Callable[[], Binding], node: a
     number = result is not None and is_immutable(ctx, result)
     ops = walk(Block([], block.ops[before:]))
     if not number or any(isinstance(op, Call) and op.name in SEEN for op in ops):
-        what = "a function whose results are kept is called, which changes something, draws random numbers or does not give a number"
+        what = "a cached function is called that has side effects, draws random numbers or does not return a number"
         refusal = UnsupportedSyntax(what, ctx.loc(node), "leave functools.lru_cache out, or call the function before")
         raise pinned(ctx, refusal, pins)
     if ctx.assigned_reads > reads:
-        what = "a function whose results are kept is called, which reads what the program assigns to"
-        raise UnsupportedSyntax(what, ctx.loc(node), "leave functools.lru_cache out, or hand it the value as an argument")
+        what = "a cached function is called that reads a variable which the program assigns to"
+        raise UnsupportedSyntax(what, ctx.loc(node), "leave functools.lru_cache out, or pass it the value as an argument")
     ctx.keeps.append(ctx.loc(node))
     return result if result is not None else Static(None)
 

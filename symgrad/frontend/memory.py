@@ -131,7 +131,7 @@ def bools_as_masks(ctx: Lowering, owner: Ref, index: Index) -> tuple[Ref, Index]
         mask = types[place] if letter == "i" else None
         rank = mask.rank if isinstance(mask, Array) and mask.kind == "bool" else 1
         if rank is None:
-            raise UnknownType("a bool beside a mask whose rank is not known is an index", ctx.builder.loc)
+            raise UnknownType("a bool is an index beside a mask of unknown rank", ctx.builder.loc)
         axes += {"i": "s" * rank, "s": "s", "e": "e", "n": ""}[letter]
         letters += letter
         operands += own
@@ -167,8 +167,8 @@ def index_item(ctx: Lowering, item: Any, node: ast.AST) -> tuple[str, list[Opera
         case OneOf(values=values) if all(isinstance(v.value, str | enum.Enum) for v in values):
             return "i", [Const(values[0].value, str(values[0].value))]  # one of the keys of a dict
         case Obj(key) if key.kind == "list" and key.cls is tuple:
-            what = "a tuple of which the length is not known while compiling cannot be an index"
-            raise UnsupportedSyntax(what, ctx.loc(node), "write the places one by one in the subscript")
+            what = "a tuple whose length is not known at compile time cannot be an index"
+            raise UnsupportedSyntax(what, ctx.loc(node), "write the indices one by one in the subscript")
         case Obj(key) if key.kind == "list":
             held = ctx.state.heap[key]
             places = ctx.read(item, node)
@@ -362,7 +362,7 @@ def load_sequence(ctx: Lowering, owner: Binding, items: list[Binding], index: In
         if isinstance(key, int) and sees(ctx, IndexError):
             fail(ctx, IndexError, f"{'tuple' if isinstance(owner, Tup) else 'list'} index out of range")
         what = f"index {key!r} is out of range for {len(items)} items"
-        raise UnsupportedSyntax(what, ctx.loc(node), f"its places are 0 to {len(items) - 1}" if items else None)
+        raise UnsupportedSyntax(what, ctx.loc(node), f"its indices are 0 to {len(items) - 1}" if items else None)
     return items[key]
 
 
@@ -386,7 +386,7 @@ def static_index(ctx: Lowering, index: Index, node: ast.AST) -> Any:
 def check_places(ctx: Lowering, index: Index, node: ast.AST) -> None:
     """Refuse a member of an enumeration as an index: it is only valid as a key of dicts."""
     if any(isinstance(o, Const) and isinstance(o.value, enum.Enum) for o in index.operands):
-        raise UnsupportedSyntax("a member of an enumeration is no index", ctx.loc(node), "use its value")
+        raise UnsupportedSyntax("a member of an enumeration is not an index", ctx.loc(node), "use its value")
 
 
 def is_in_a_row(ctx: Lowering, ref: Ref) -> bool:
@@ -415,7 +415,7 @@ def joined(ctx: Lowering, kind: Any, index: Index, node: ast.AST) -> Binding:
         if isinstance(item, tuple):
             start, stop, step = (None if p is None else ctx.read(p, node) for p in item)
             if stop is None or any(getattr(o.type, "kind", "int") != "int" for o in (start, stop, step) if o is not None):
-                raise UnsupportedSyntax("a range in np.r_ is made of integers", ctx.loc(node), "use np.arange or np.linspace")
+                raise UnsupportedSyntax("a range in np.r_ must be of integers", ctx.loc(node), "use np.arange or np.linspace")
             item = ctx.make(ctx.call("arange", start or Const(0), stop, step or Const(1), dtype=None))
         parts.append(item)
         types.append(ctx.type_of(item))
@@ -462,7 +462,7 @@ def items_known(ctx: Lowering, value: Binding, node: ast.AST) -> list[Binding]:
     new_list = ctx.apply(Static(list, "list"), [value], {}, node)
     content = ctx.state.heap[new_list.key] if isinstance(new_list, Obj) else None
     if not isinstance(content, tuple):
-        raise UnsupportedSyntax("how many items a slice of a list is assigned is not known", ctx.loc(node), "append them one by one")
+        raise UnsupportedSyntax("the number of items assigned to a slice of a list is not known", ctx.loc(node), "append them one by one")
     return [b for _, b in content]
 
 

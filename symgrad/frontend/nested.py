@@ -40,7 +40,7 @@ MATRIX_WORDS = {"jacobian": ("mode", "sparsity"), "hessian": ("mode", "sparsity"
 INSTEAD = {
     "sparsity": "leave it out: the matrix is an array then",
     "no_grad": "call symgrad.stop_gradient in the inner function",
-    **dict.fromkeys(("jit", "verify", "strict", "checkpoints", "memory"), "leave it out here, and say it of the outer derivative"),
+    **dict.fromkeys(("jit", "verify", "strict", "checkpoints", "memory"), "leave it out here, and pass it to the outer derivative"),
 }
 #: derivatives that complex functions may have
 OF_COMPLEX = ("grad", "value_and_grad", *MODES.values(), "hessian")
@@ -174,7 +174,7 @@ def reached(ctx: Lowering, of: Binding, args: list[Binding], node: ast.AST) -> R
             case Fun() | Obj() | Num() | OneOf() | Static() | External():
                 pass
             case _:
-                raise UnsupportedSyntax("what this function of a vjp reads is not known", ctx.loc(node))
+                raise UnsupportedSyntax("the values that this function of a vjp reads are not known", ctx.loc(node))
     return result
 
 
@@ -227,8 +227,8 @@ def call_pullback(ctx: Lowering, pullback: Pullback, args: list[Binding], kwargs
         raise UnsupportedSyntax("a pullback takes one seed", ctx.loc(node), "pass it the seed, as in pullback(1.0)")
     asked = pullback.derivative
     if reached(ctx, asked.of, [*pullback.args, *dict(pullback.kwargs).values()], node) != pullback.reached:
-        what = "what the function of a vjp reads has changed before its pullback was called"
-        raise UnsupportedSyntax(what, ctx.loc(node), "pass a copy to vjp, and what changes as an argument")
+        what = "a value that the function of a vjp reads has changed before its pullback was called"
+        raise UnsupportedSyntax(what, ctx.loc(node), "pass a copy to vjp, and the changing value as an argument")
     derivative = Derivative(Seeded(asked.of, args[0], asked.has_aux), "grad", asked.wrt, asked.has_aux, asked.no_grad)
     whole = call_derivative(ctx, derivative, list(pullback.args), dict(pullback.kwargs), node)
     return whole.items[0] if isinstance(whole, Tup) and asked.has_aux else whole
@@ -264,7 +264,7 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
         if matrices:
             structures.append(structure := Structure.of(ctx, value, node))
             if not structure.is_whole:
-                raise NotScalar("the function differentiated here returns something that is no number and no array", ctx.loc(node))
+                raise NotScalar("the function differentiated here returns something that is neither a number nor an array", ctx.loc(node))
         outs.extend(structures[0].outs if matrices else [ctx.read(value, node)])
         check_derivable(inner, outs, matrices)
         structures.extend([] if aux is None else [Structure.of(ctx, aux, node)])
@@ -312,7 +312,7 @@ def check_derivable(inner: Inner, outs: list[Operand], matrices: bool) -> None:
     """Refuse results of a function that have no derivative of this kind inside another function."""
     ctx, node = inner.ctx, inner.node
     if inner.derivative.uncut and any(isinstance(op, Call) and (op.name in CUTS or op.name in USER_ROWS) for op in walk(inner.block)):
-        what = "the Hessian need not be symmetric: the function says derivatives of its own"
+        what = "the Hessian need not be symmetric: the function has custom derivatives"
         raise UnsupportedSyntax(what, ctx.loc(node), "use vhp")
     if inner.derivative.holomorphic:
         check_complex(inner, outs)
@@ -322,7 +322,7 @@ def check_derivable(inner: Inner, outs: list[Operand], matrices: bool) -> None:
         return
     check_matrices(ctx, outs, node, inner.derivative.holomorphic)
     if not all(is_known(value.type) for value, _ in inner.fresh.pairs):
-        what = "a Jacobian is taken with respect to what is no array of known rank, inside a function"
+        what = "a nested Jacobian is taken with respect to a value that is not an array of known rank"
         raise UnsupportedSyntax(what, ctx.loc(node), "pass an array")
 
 
@@ -354,7 +354,7 @@ def check_matrices(ctx: Lowering, outs: list[Operand], node: ast.AST, holomorphi
             what = f"the function differentiated here returns {type_}: a Jacobian is of real numbers and of arrays whose rank is known"
             raise NotScalar(what, ctx.loc(node), "return arrays of floats")
     if not outs:
-        raise NotScalar("the function differentiated here returns no number", ctx.loc(node))
+        raise NotScalar("the function differentiated here does not return a number", ctx.loc(node))
 
 
 def check_scalar(ctx: Lowering, out: Operand, node: ast.AST, holomorphic: bool) -> None:

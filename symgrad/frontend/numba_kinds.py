@@ -50,5 +50,5 @@ def converts(value: Any) -> bool:
 def refused(value: Any, kind: str, loc: Loc | None = None) -> UnknownFunction:
     """The refusal of a stencil or a generalized ufunc, which has no derivative, with a hint."""
     name = getattr(value, "__name__", None) or "this function"
-    what = f"{name} is a {kind} of numba, whose text does not say what it computes from arrays"
+    what = f"{name} is a {kind} of numba, whose source does not show what it computes from arrays"
     return UnknownFunction(what, loc, "declare it with symgrad.rule, or write the loop over elements in an njit function")

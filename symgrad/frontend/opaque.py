@@ -106,14 +106,14 @@ def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST, hint: str | N
             return Const(value, owner_name(ctx, value))
         case Tup() | Obj() | Ref() | Num() | Static() | Maybe(inner=Num() | Static()) | OneOf():
             return with_tuples_in(ctx, binding, node)
-    raise UnknownFunction("a function cannot be handed to something without a rule", ctx.loc(node), hint or IN_A_LOOP)
+    raise UnknownFunction("a function cannot be passed to a function without a rule", ctx.loc(node), hint or IN_A_LOOP)
 
 
 def opaque_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """A method of an opaque object, such as a random generator."""
     if name in CHANGING and ctx.may_be_list(owner):
-        what = f"what may be a list or array of the function's is changed by {name!r}, and stands in a list beside other things"
-        raise UnknownType(what, ctx.loc(node), "keep things of each kind in a list of their own")
+        what = f"a value that may be a list or array of the function is changed by {name!r}, and is in a list with values of other kinds"
+        raise UnknownType(what, ctx.loc(node), "keep values of each kind in a separate list")
     function = ctx.call("opaque_attribute", opaque_operand(ctx, owner, node), attribute=name)
     refuse_containers(ctx, f".{name}()", [*args, *kwargs.values()], node)
     operands = [opaque_operand(ctx, a, node) for a in (*args, *kwargs.values())]
@@ -127,7 +127,7 @@ def refuse_containers(ctx: Lowering, name: str, args: list[Binding], node: ast.A
     written = [*node.args, *(k.value for k in node.keywords)] if isinstance(node, ast.Call) else []
     shown = [a for a, said in zip(args, written, strict=False) if not isinstance(said, ast.List)] if len(written) == len(args) else args
     if any(isinstance(a, Obj) for a in shown) or any(python_class(a) is set for a in args):
-        raise UnsupportedSyntax(f"{name} is given a list, dict, set or instance, which it may change", ctx.loc(node), hint or WRITE_OUT)
+        raise UnsupportedSyntax(f"{name} is passed a list, dict, set or instance, which it may change", ctx.loc(node), hint or WRITE_OUT)
 
 
 def touch(ctx: Lowering, args: list[Binding], call: Operand) -> None:

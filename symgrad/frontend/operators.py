@@ -262,7 +262,7 @@ def first_answer(ctx: Lowering, tries: list[tuple[Binding, Binding, str]], left:
         if own_method(ctx, owner, word) is None:
             continue
         if owner is not left and not is_left_to(ctx, left, class_of(owner)):
-            what = f"what NumPy makes of an array beside an instance of {getattr(class_of(owner), '__name__', 'a class')} is not known"
+            what = f"NumPy's result for an array and an instance of {getattr(class_of(owner), '__name__', 'a class')} is not known"
             raise UnsupportedSyntax(what, ctx.loc(node), "set __array_ufunc__ = None in the class")
         answer = ctx.apply_method(owner, word, [other], node)
         if not (isinstance(answer, Static | External) and answer.value is NotImplemented):

@@ -195,14 +195,14 @@ def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
         if keys_held is not None:
             return ctx.apply(Static(ordered_of), [args[0], keys_held, backwards], {}, node)
     if items is None and key == Static(None) and is_of_several(ctx, args[0], node):
-        what = "tuples can be sorted where it is known how many there are"
+        what = "tuples can be sorted only if their number is known"
         raise UnsupportedSyntax(what, ctx.loc(node), "use np.lexsort on arrays")
     if items is not None:
         keys = items if key == Static(None) else [ctx.apply(key, [item], {}, node) for item in items]
         if known_value(backwards) and (order := known_order(keys, bool(known_value(backwards)[0]))) is not None:
             return ctx.new_object("list", enumerate(items[k] for k in order))
         if any(isinstance(k, Ref) and isinstance(ctx.type_of(k), Array) for k in keys):
-            raise UnsupportedSyntax("arrays stand in no order", ctx.loc(node), "sort by a number of each")
+            raise UnsupportedSyntax("arrays have no order", ctx.loc(node), "sort by a number computed from each")
         if not all(map(is_of_numbers, items)) or any(class_of(k) is not None for k in keys):
             return sorted_objects(ctx, items, keys, backwards, node)
         if any(isinstance(k, Tup | Obj) for k in keys):
@@ -249,7 +249,7 @@ def in_order(ctx: Lowering, one: Tup, two: Tup, backwards: bool, node: ast.AST) 
     assert isinstance(pair, Tup)
     first, second = pair.items
     if not isinstance(first, Tup) or not isinstance(second, Tup):
-        raise UnsupportedSyntax("what is sorted are things of several kinds", ctx.loc(node), "make them of one class")
+        raise UnsupportedSyntax("the items to sort are of several kinds", ctx.loc(node), "convert them to one class")
     return first, second
 
 
@@ -295,7 +295,7 @@ def sorted_by_several(ctx: Lowering, items: list[Binding], keys: list[Binding], 
     """``sorted`` by tuples of numbers."""
     rows = [leaves_of(ctx, key) for key in keys]
     if len({len(row) for row in rows}) > 1 or not all(isinstance(leaf, Num) for row in rows for leaf in row):
-        raise UnsupportedSyntax("what is sorted by is not tuples of as many numbers each", ctx.loc(node), "give a key that is a number")
+        raise UnsupportedSyntax("the sort keys are not tuples of the same number of numbers", ctx.loc(node), "use a key that is a number")
     columns = [ctx.make(ctx.array_of(ctx.list_of(column, node))) for column in zip(*rows, strict=True)]
     if backwards:
         columns = [binary(ctx, ast.Sub, Num(ZERO), column, node) for column in columns]

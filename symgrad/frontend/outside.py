@@ -71,7 +71,7 @@ def variable(ctx: Lowering, key: Name, node: ast.AST) -> Binding:
         case Broken():
             raise ctx.unusable(binding, node, name_)
         case _ if ctx.may_be_unbound(binding) and any(issubclass(k, NameError) for w in ctx.watchers for k in w.kinds):
-            what = f"whether {name_!r} is bound here, where a handler takes that it is not, is not known while compiling"
+            what = f"whether {name_!r} is bound here is not known at compile time, and a handler may catch the NameError"
             raise UnsupportedSyntax(what, ctx.loc(node), "bind it to None before, and test for that")
     return binding
 
@@ -153,7 +153,7 @@ def follow_instance(ctx: Lowering, owner: External) -> None:
         return
     change_outside(ctx, owner)
     if peculiar := sorted(defined_anew(cls) - HARMLESS):
-        what = f"{cls.__name__}, of which an instance stands outside the function, is a {base.__name__} that defines {peculiar[0]} anew"
+        what = f"{cls.__name__}, which has an instance outside the function, is a {base.__name__} that overrides {peculiar[0]}"
         raise UnsupportedSyntax(what, ctx.builder.loc, "pass it as an argument")
 
 
@@ -162,7 +162,7 @@ def check_reader(ctx: Lowering, value: Any) -> None:
     cls = type(value)
     if container_of(cls) is not None and (word := changed_reader(cls)) is not None:
         base = getattr(container_of(cls), "__name__", "container")
-        what = f"{cls.__name__}, of which an instance stands outside the function, is a {base} that defines {word} anew"
+        what = f"{cls.__name__}, which has an instance outside the function, is a {base} that overrides {word}"
         raise UnsupportedSyntax(what, ctx.builder.loc, f"make the instance of {cls.__name__} in the function, of a plain {base}")
 
 

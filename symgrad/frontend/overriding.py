@@ -33,8 +33,8 @@ def check_named_tuple(ctx: Lowering, cls: type) -> None:
     fields = (*cls._fields, "_make", "_replace", "_asdict", "__new__")  # type: ignore[attr-defined]
     peculiar = [n for n, held in own.items() if n in fields or is_special(n) and n not in HARMLESS | ASKED and callable(held)]
     if peculiar:
-        what = f"{cls.__name__} is a named tuple that defines {peculiar[0]} anew"
-        raise UnsupportedSyntax(what, ctx.builder.loc, "use a class that is no tuple")
+        what = f"{cls.__name__} is a named tuple that overrides {peculiar[0]}"
+        raise UnsupportedSyntax(what, ctx.builder.loc, "use a class that is not a tuple")
 
 
 def check_container(ctx: Lowering, cls: type) -> None:
@@ -43,7 +43,7 @@ def check_container(ctx: Lowering, cls: type) -> None:
     own = own_names(cls, base)
     peculiar = [n for n, held in own.items() if n not in HARMLESS and callable(held) and (hasattr(base, n) or is_special(n))]
     if peculiar:
-        what = f"{cls.__name__} is a {base.__name__} that defines {peculiar[0]} anew"
+        what = f"{cls.__name__} is a {base.__name__} that overrides {peculiar[0]}"
         raise UnsupportedSyntax(what, ctx.builder.loc, f"use a plain {base.__name__}")
 
 

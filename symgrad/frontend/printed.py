@@ -94,7 +94,7 @@ def of_instance(ctx: Lowering, binding: Obj, word: str, node: ast.AST) -> Operan
         instance = made_by(ctx, base, base.__name__, [shown(ctx, item, node, "__repr__") for item in items])
         return instance if word == "__repr__" else ctx.call("format_text", Const("{}"), instance)
     if own is None:
-        what = f"the text of an instance of {cls.__name__} says where it is in memory"
+        what = f"the text of an instance of {cls.__name__} contains its memory address"
         raise UnsupportedSyntax(what, ctx.loc(node), f"define __repr__ in {cls.__name__}")
     text = ctx.read(ctx.apply_method(binding, own, [], node), node)
     return text if word == "__str__" else made_by(ctx, ShownAs, owner_name(ctx, ShownAs), [text])
@@ -105,11 +105,11 @@ def growing_shown(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:
     held = dict(ctx.state.entries(binding.key))
     if "stored_items" not in held:
         what = "the text of a dict that is an item of another one, and is changed there, is not known"
-        raise UnsupportedSyntax(what, ctx.loc(node), "show its keys and items in a loop over it")
+        raise UnsupportedSyntax(what, ctx.loc(node), "format its keys and items in a loop over it")
     lists = [as_given(ctx, ctx.read(held[name], node), False, node) for name in ("stored_keys", "stored_items")]
     if any(holds_parts(part.type) for part in lists):
-        what = "the text of a dict with tuples, whose keys are not known while compiling, is not known"
-        raise UnsupportedSyntax(what, ctx.loc(node), "show its keys and items in a loop over it")
+        what = "the text of a dict with tuples, whose keys are not known at compile time, is not known"
+        raise UnsupportedSyntax(what, ctx.loc(node), "format its keys and items in a loop over it")
     inside = made_by(ctx, dict, "dict", [made_by(ctx, zip, "zip", lists)])
     kind = growing_classes.CLASSES[binding.key.cls]
     if kind is collections.Counter:
@@ -118,7 +118,7 @@ def growing_shown(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:
         return inside
     maker = held["factory"]
     if not isinstance(maker, Static) or not isinstance(maker.value, type):
-        raise UnsupportedSyntax("the text of a defaultdict is not known", ctx.loc(node), "show what it holds")
+        raise UnsupportedSyntax("the text of a defaultdict is not known", ctx.loc(node), "format the values that it holds")
     return made_by(ctx, kind, owner_name(ctx, kind), [Const(maker.value, owner_name(ctx, maker.value)), inside])
 
 
@@ -139,7 +139,7 @@ def of_collection(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:
         maker = Const(None) if key.cls is None else Const(key.cls[1].value, owner_name(ctx, key.cls[1].value))
         return made_by(ctx, kind, name, [maker, pairs_of(ctx, key, node)])
     word = getattr(kind or key.cls, "__name__", "this")
-    raise UnsupportedSyntax(f"the text of a {word} is not known", ctx.loc(node), "show what it holds")
+    raise UnsupportedSyntax(f"the text of a {word} is not known", ctx.loc(node), "format the values that it holds")
 
 
 #: NumPy dtypes whose numbers ``format`` may show with more digits than ``str``

@@ -124,7 +124,7 @@ def checked(ctx: Lowering, number: Binding, kinds: tuple[str, ...], word: str, n
     """Check that a special method returned a number of the class that Python requires."""
     type_ = ctx.type_of(number) if isinstance(number, Num) else None
     if not isinstance(type_, Scalar) or type_.kind not in kinds:
-        raise UnknownType(f"what {word} gives is not known to be of the class that Python asks for", ctx.loc(node), "convert it there")
+        raise UnknownType(f"the result of {word} is not known to be of the class that Python requires", ctx.loc(node), "convert it there")
     return number
 
 

@@ -36,15 +36,15 @@ def as_given(ctx: Lowering, operand: Operand, is_tuple: bool, node: ast.AST) -> 
     while isinstance(type_, List):
         kinds.append("tuple" if is_tuple and not kinds else type_.of)
         if type_.named is not None:
-            what = f"a {type_.named.__name__} in a list of any length is shown, or given to a function that cannot be seen into"
-            raise UnsupportedSyntax(what, ctx.loc(node), "show or give what it holds")
+            what = f"a {type_.named.__name__} in a list of any length is formatted, or passed to an opaque function"
+            raise UnsupportedSyntax(what, ctx.loc(node), "format or pass the values that it holds")
         type_ = type_.item
     if "either" in kinds:
-        what = "what is in this list is a list on some paths and a tuple on others"
+        what = "an item of this list is a list on some paths and a tuple on others"
         raise UnsupportedSyntax(what, ctx.loc(node), "make it a list on all paths")
     if isinstance(type_, Unknown) and type_.tuples:
-        what = "which of the things in this list are tuples is not known"
-        raise UnsupportedSyntax(what, ctx.loc(node), "show or give them one by one")
+        what = "which items of this list are tuples is not known"
+        raise UnsupportedSyntax(what, ctx.loc(node), "format or pass them one by one")
     if "tuple" not in kinds:
         return operand
     return made_by(ctx, with_tuples, owner_name(ctx, with_tuples), [operand, Const(" ".join(kinds))])

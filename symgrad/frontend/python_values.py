@@ -248,7 +248,7 @@ def changed(ctx: Lowering, owner: Binding, name: str, node: ast.AST) -> Binding 
     if python_class(owner) is not set:
         return None
     note_changed(ctx)
-    what = f"{name!r} may change a set whose elements are not known while compiling"
+    what = f"{name!r} may change a set whose elements are not known at compile time"
     raise UnsupportedSyntax(what, ctx.loc(node), "make a new set, as in s = s | {x}")
 
 
@@ -257,7 +257,7 @@ def refuse_change(ctx: Lowering, kind: type[ast.AST], owner: Binding, value: Bin
     is_changed = python_class(owner) is set or is_set(owner) and not is_frozen(owner) and python_class(value) in (set, frozenset)
     if is_changed and kind in (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor):
         note_changed(ctx, owner)
-        what = "an augmented assignment changes a set whose elements are not known while compiling"
+        what = "an augmented assignment changes a set whose elements are not known at compile time"
         raise UnsupportedSyntax(what, ctx.loc(node), "make a new set, as in s = s | {x}")
 
 
@@ -293,8 +293,8 @@ def python_items(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     """The items of a dynamic text or set as a new list, in Python's order of iteration."""
     kind = "str" if python_class(binding) is str else element_kind(binding)
     if kind not in ITEMS:
-        what = "the elements of a set that is not known while compiling are taken out of it"
-        raise UnsupportedSyntax(what, ctx.loc(node), "iterate over the list that it was made of")
+        what = "the elements of a set that is not known at compile time are taken out of it"
+        raise UnsupportedSyntax(what, ctx.loc(node), "iterate over the list that it was made from")
     items = ITEMS[kind]
     return answer(ctx, list, [ctx.read(binding)], List(items))
 

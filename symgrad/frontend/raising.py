@@ -24,7 +24,7 @@ from symgrad.ir.core import TRUE, Block, Const, If
 def raise_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     if node.exc is None:
         if not ctx.handling:
-            raise UnsupportedSyntax("a bare raise outside a handler cannot be differentiated", ctx.loc(node), "name what is raised")
+            raise UnsupportedSyntax("a bare raise outside a handler cannot be differentiated", ctx.loc(node), "name the exception")
         ctx.handling[-1].again()
         return
     kind, args = raised_by(ctx, node.exc)

@@ -115,8 +115,8 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
     if record is not None and record.done and not is_as_before(ctx, record):
         record = None
     if record is None and goes_too_deep(ctx, source):
-        what = f"{source.name} calls itself with other functions, texts or forms of arguments each time"
-        raise UnsupportedSyntax(what, ctx.loc(node), "hand it numbers and arrays")
+        what = f"{source.name} calls itself with other functions, strings or structures of arguments each time"
+        raise UnsupportedSyntax(what, ctx.loc(node), "pass it numbers and arrays")
     if record is None:
         func = Func(source.name, loc=source.source.loc(source.node))
         record = ctx.recursive[key] = Recursive(func, ctx.state.copy())
@@ -233,7 +233,7 @@ def settle(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Re
         if record.news:
             for key in [k for k in ctx.recursive if k not in known]:  # lowered when less was known of this function
                 del ctx.recursive[key]
-    raise UnsupportedSyntax(f"the type of what {source.name} returns does not settle", ctx.loc(node))
+    raise UnsupportedSyntax(f"the type of the result of {source.name} does not converge", ctx.loc(node))
 
 
 def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Recursive, node: ast.AST) -> None:
@@ -269,7 +269,7 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record
             form = own_lists(ctx.skeleton(result, ctx.state))
             if any(leaf.form not in ("num", "array") for leaf in leaves(form)) or form.form not in RETURNED and form != OF_NOTHING:
                 raise UnsupportedSyntax(
-                    f"{source.name} calls itself and returns something that is not a number, array or tuple", ctx.loc(node)
+                    f"{source.name} calls itself and returns a value that is not a number, array or tuple", ctx.loc(node)
                 )
             record.learn_result(form, parts_of_arguments(result, form, arguments))
             for location in places_in(result, form, ctx.state.heap):

@@ -163,7 +163,7 @@ def learn_changes(ctx: Lowering, record: Recursive, before: State, node: ast.AST
             continue
         form = merge(record.names.get(name) or ctx.skeleton(record.entry.names.get(name, MISSING), record.entry), ctx.skeleton(new, state))
         if form.form not in ("num", "tuple", "maybe") or any(leaf.form != "num" for leaf in leaves(form)):
-            what = f"{record.func.name} calls itself and assigns to a variable around it what is not a number"
+            what = f"{record.func.name} calls itself and assigns a value that is not a number to an enclosing variable"
             raise UnsupportedSyntax(what, ctx.loc(node), INSTEAD)
         if record.names.get(name) != form:
             record.names[name], record.news = form, True
@@ -194,7 +194,7 @@ def learn_object(ctx: Lowering, record: Recursive, key: HeapKey, before: State, 
         record.learn(record.grown, [key])
         return
     if seen or not isinstance(old, tuple) or not isinstance(new, tuple) or [k for k, _ in old] != [k for k, _ in new]:
-        what = f"{record.func.name} calls itself and changes a list, dict or instance of the function around it"
+        what = f"{record.func.name} calls itself and changes a list, dict or instance of the enclosing function"
         raise UnsupportedSyntax(what, ctx.loc(node), INSTEAD)
     entry = dict(record.entry.entries(key))
     for (name, held), (_, now) in zip(old, new, strict=True):
@@ -224,7 +224,7 @@ def of_any_length_from_now(ctx: Lowering, record: Recursive, node: ast.AST) -> N
 def check_is_array(ctx: Lowering, record: Recursive, type_: Type, node: ast.AST) -> None:
     """Refuse a changed list: only arrays are returned."""
     if not isinstance(type_, Array):
-        what = f"{record.func.name} calls itself and changes a list, or something whose type is not known"
+        what = f"{record.func.name} calls itself and changes a list, or a value of unknown type"
         raise UnsupportedSyntax(what, ctx.loc(node), "use an array, or return the items")
 
 
@@ -254,7 +254,7 @@ def learn_reads(ctx: Lowering, record: Recursive, block: Block, arguments: Seque
             stored = ctx.state.stale[location]
             ctx.unsure = True
             name = location.name if location is not None and location.name else "an array"
-            what = f"{record.func.name} calls itself, and {name} may or may not share memory with what it writes to at line {stored.line}"
+            what = f"{record.func.name} calls itself, and {name} may share memory with the array that it writes to at line {stored.line}"
             raise UnsureAlias(what, ctx.loc(node), "write to a copy", notes=[(stored, "the store")])
 
 
@@ -394,7 +394,7 @@ def hand_back(ctx: Lowering, record: Recursive, arrays: Sequence[Ref | None], ou
             ctx.replace_version(ref.location, outs.pop(0))
     for location in record.around:  # the function itself stores what the caller sees of these
         if location in ctx.state.bases:
-            raise UnsureAlias("an array that is one of several is changed in a way that is not followed", ctx.builder.loc)
+            raise UnsureAlias("an array that is one of several, by the path taken, is changed in an unsupported way", ctx.builder.loc)
         value: Operand = outs.pop(0)
         if location not in record.lists and not is_own(ctx, location):
             value = ctx.call("set_at", ctx.state.memory[location], value, index="e", hint=location.name)
@@ -429,7 +429,7 @@ def check_not_seen(ctx: Lowering, ref: Ref) -> None:
     outside = {location for held in (*ctx.arrays.values(), *ctx.owned.values()) for location in memory_in(held)}
     if ref.location in outside or ref.location in ctx.state.stored_arrays:
         what = "a function that calls itself writes to an argument that the caller sees, an array from outside"
-        raise UnsupportedSyntax(what, ctx.builder.loc, "hand it a copy, or let it name that array itself")
+        raise UnsupportedSyntax(what, ctx.builder.loc, "pass it a copy, or let it name that array itself")
 
 
 def result_of(ctx: Lowering, record: Recursive, arrays: Sequence[Ref | None], outs: list[Value]) -> Binding:

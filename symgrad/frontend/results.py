@@ -98,11 +98,11 @@ def sequence_text(ctx: Lowering, type_: Type, text: str, node: ast.AST) -> str:
     if not isinstance(type_, List):
         return text
     if type_.of == "either":
-        what = "what is returned is a list on some paths and a tuple on others"
+        what = "the result is a list on some paths and a tuple on others"
         raise UnsupportedSyntax(what, ctx.loc(node), "make it the same on all paths")
     if isinstance(type_.item, Unknown) and hides_tuples(ctx.builder.block):
-        what = "what is returned holds tuples beside other things, in a list of any length"
-        raise UnsupportedSyntax(what, ctx.loc(node), "return lists that each hold one kind of thing")
+        what = "the result holds tuples and other values in one list of any length"
+        raise UnsupportedSyntax(what, ctx.loc(node), "return lists whose items are of one kind")
     inside = sequence_text(ctx, type_.item, ITEM, node)
     items = text if inside == ITEM else f"[{inside} for {ITEM} in {text}]"
     if type_.named is not None:
@@ -114,7 +114,7 @@ def parted_text(ctx: Lowering, type_: List, of: str, node: ast.AST) -> str:
     """The text of a list of structured items, built from the lists of their parts."""
     of_items = type_.item
     if not isinstance(of_items, Struct) or len(columns(of_items)) != len(of_items.items):
-        raise UnsupportedSyntax("what is returned holds lists of items with parts", ctx.loc(node), "return arrays")
+        raise UnsupportedSyntax("the result holds lists of lists of tuples or objects", ctx.loc(node), "return arrays")
     words = [f"item_{place}" for place in range(len(of_items.items))]
     inside = item_text(ctx, of_items.form, iter(words), iter(of_items.items), node)
     text = f"[{inside} for {', '.join(words)}, in zip({', '.join(['{}'] * len(words))})]"

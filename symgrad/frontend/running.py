@@ -24,8 +24,8 @@ READERS: tuple[Any, ...] = (
 #: actions of readers that do not read the variables of the running function
 DOES = {
     "breakpoint": "stops the program for a debugger",
-    "compile": "makes code while the function runs",
-    "input": "waits for what somebody types",
+    "compile": "creates code at run time",
+    "input": "waits for input",
 }
 SHOWN = 8  #: the most variables that a hint lists
 

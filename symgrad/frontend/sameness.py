@@ -30,7 +30,7 @@ def spread(ctx: Lowering, key: HeapKey, before: Any) -> None:
         done.add(other)
         if len(done) > MOST:
             raise UnsupportedSyntax(
-                "which of many objects is changed here is not followed", ctx.builder.loc, "change it before it is chosen"
+                "which of many objects is changed here is not supported", ctx.builder.loc, "change it before it is chosen"
             )
         same = ctx.state.sameness(key, other)
         known = decided(same, ctx.state)

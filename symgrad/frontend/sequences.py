@@ -49,12 +49,12 @@ def form_of(ctx: Lowering, binding: Binding) -> Skeleton:
 def _anew(ctx: Lowering, form: Skeleton) -> Skeleton:
     if form.form == "same" and isinstance(form.same, Obj):
         if form.anew is None:
-            raise UnsupportedSyntax("an object that is made on some paths only goes into a list", ctx.builder.loc, "make it on every path")
+            raise UnsupportedSyntax("an object created on some paths only is added to a list", ctx.builder.loc, "create it on every path")
         return _anew(ctx, form.anew)
     if is_of_row(form) and form.anew is not None:  # the tuple holds the list itself, not its place in the outer list
         return _anew(ctx, form.anew)
     if form.form in ("broken", "missing"):
-        raise UnsupportedSyntax(DIFFERENT, ctx.builder.loc, "let all of them have the same parts")
+        raise UnsupportedSyntax(DIFFERENT, ctx.builder.loc, "give all of them the same structure")
     return replace(form, items=tuple(_anew(ctx, item) for item in form.items)) if form.items else form
 
 
@@ -81,7 +81,7 @@ def put_together(ctx: Lowering, binding: Binding, form: Skeleton) -> Value:
     ctx.parted = True
     parts = operands_of(ctx, binding, form)
     if any(part is UNDEF for part in parts):
-        raise UnsupportedSyntax("what goes into a list may share memory with what was written to", ctx.builder.loc, "append a copy")
+        raise UnsupportedSyntax("an array added to a list may share memory with an array written to", ctx.builder.loc, "append a copy")
     parts = parts or [FALSE]  # the list needs at least one part for its length
     hold(ctx, binding)
     out = Value(Struct(tuple(part.type for part in parts), untyped(form)))
@@ -172,7 +172,7 @@ def taken_apart(ctx: Lowering, value: Operand) -> Binding:
     type_ = value.type
     assert isinstance(type_, Struct)
     if ctx.holes:
-        raise UnsupportedSyntax("what is read here may be None", ctx.builder.loc, "fill the list with items of one kind")
+        raise UnsupportedSyntax("the item read here may be None", ctx.builder.loc, "fill the list with items of one kind")
     parts = []
     for place, part in enumerate(type_.items):
         parts.append(Value(ctx.builder.freshen(part)))

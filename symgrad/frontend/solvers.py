@@ -38,7 +38,7 @@ ON_BOUNDS = (None, "l-bfgs-b", "tnc", "slsqp", "nelder-mead", "powell")
 def of_bracket(solving: Solving) -> Binding:
     """``brentq`` and the like: a root between two ends, which have no derivative."""
     if solving.known("full_output", False):
-        raise solving.refuse("full_output=True is not followed where a derivative is taken", "call scipy.optimize.root_scalar")
+        raise solving.refuse("full_output=True is not supported where a derivative is taken", "call scipy.optimize.root_scalar")
     type_ = NUMBER if solving.name == "toms748" else FLOAT
     return number(solving, "f", type_, {"f": equation_of(solving, "f", type_)})
 
@@ -46,7 +46,7 @@ def of_bracket(solving: Solving) -> Binding:
 def of_newton(solving: Solving) -> Binding:
     """``newton``: a root near a start, which has no derivative."""
     if solving.known("full_output", False):
-        raise solving.refuse("full_output=True is not followed where a derivative is taken", "call scipy.optimize.root_scalar")
+        raise solving.refuse("full_output=True is not supported where a derivative is taken", "call scipy.optimize.root_scalar")
     if not is_real_number(solving.bound["x0"]):
         return newton_of_each(solving)
     functions = {"func": equation_of(solving, "func", NUMBER), **solving.derivatives(NUMBER, "fprime", "fprime2")}
@@ -57,7 +57,7 @@ def newton_of_each(solving: Solving) -> Binding:
     """``newton`` from a vector: one independent equation and root for each element."""
     type_ = start(solving, "x0")
     if not solving.known("disp", True):
-        raise solving.refuse("disp=False is not followed for a vector where a derivative is taken", "leave it out")
+        raise solving.refuse("disp=False is not supported for a vector where a derivative is taken", "leave it out")
     written, equation = system(solving, "func", type_)
     result = solving.call({"func": written, **solving.derivatives(type_, "fprime", "fprime2")}, {"full_output": Num(TRUE)}, hint="result")
     ctx = solving.ctx
@@ -190,7 +190,7 @@ def of_minimize(solving: Solving) -> Binding:
     ctx, of = solving.ctx, solving.bound["fun"]
     solving.check_absent("callback", hint="leave it out")
     if "constraints" in solving.bound and items_of(solving, solving.bound["constraints"]) != []:
-        raise solving.refuse("constraints= are not followed where a derivative is taken", "solve the Lagrange equations with root")
+        raise solving.refuse("constraints= are not supported where a derivative is taken", "solve the Lagrange equations with root")
     type_ = start(solving, "x0")
     gives_more = not solving.is_function("jac") and solving.known("jac", None) is True
     before: list[Binding] = [of] if gives_more else []
@@ -199,7 +199,7 @@ def of_minimize(solving: Solving) -> Binding:
     if "bounds" in solving.bound and not is_none(solving.bound["bounds"]):
         before, gradient = [Derivative(of, "grad", 0), *bounds(solving)], Static(within)
         if gives_more:
-            raise solving.refuse("jac=True and bounds= are not followed together", "pass the gradient as a function of its own, as jac=")
+            raise solving.refuse("jac=True and bounds= are not supported together", "pass the gradient as a function of its own, as jac=")
     name = solving.unknown(of, 0, "x")
     equation = solving.enclosed(gradient, [(name, type_)], "gradient", lambda v: [ctx.read(v, solving.node)], before)
     written = solving.as_written("fun", [("x", type_)], "objective")
@@ -223,7 +223,7 @@ def bounds(solving: Solving) -> list[Binding]:
     """The lower and the upper bounds of ``minimize`` as vectors."""
     method = solving.known("method", None)
     if not (method is None or isinstance(method, str) and method.lower() in ON_BOUNDS):
-        raise solving.refuse(f"bounds= with method={method!r} are not followed where a derivative is taken", 'use method="L-BFGS-B"')
+        raise solving.refuse(f"bounds= with method={method!r} are not supported where a derivative is taken", 'use method="L-BFGS-B"')
     pairs = items_of(solving, solving.bound["bounds"])
     ends = [items_of(solving, pair) for pair in pairs or []]
     if pairs is None or any(pair is None or len(pair) != 2 for pair in ends):

@@ -92,14 +92,14 @@ class Solving:
             return otherwise
         values = known_value(self.bound[word])
         if not values:
-            raise self.refuse(f"{word}= must be known while compiling", "write a literal")
+            raise self.refuse(f"{word}= must be known at compile time", "write a literal")
         return values[0]
 
     def check_absent(self, *words: str, hint: str) -> None:
         """Refuse arguments that are not supported."""
         for word in words:
             if word in self.bound and known_value(self.bound[word]) != [None]:
-                raise self.refuse(f"{word}= is not followed where a derivative is taken", hint)
+                raise self.refuse(f"{word}= is not supported where a derivative is taken", hint)
 
     @property
     def args(self) -> list[Binding]:
@@ -126,7 +126,7 @@ class Solving:
             outs.extend(results(value))
             after = self.ctx.state
             if any(after.memory.get(k) is not v for k, v in around.memory.items()) or changes_around(around, after):
-                raise self.refuse("the function changes something that is outside it", "let it return what it computes, and nothing else")
+                raise self.refuse("the function has a side effect", "return the values that it computes instead")
 
         try:
             inner.enter(places, [*before, *prototypes, *self.args], {}, use)
@@ -134,9 +134,9 @@ class Solving:
             self.ctx.state = entry
         func, held = inner.function(outs)
         if any(isinstance(op, Call) and op.name == "drawn" for op in walk(func.body)):
-            raise self.refuse("the function draws random numbers, others in each evaluation", "draw them before, and pass them in args=")
+            raise self.refuse("the function draws new random numbers in each evaluation", "draw them before, and pass them in args=")
         if any(is_complex(value.type) for value in (*held, *outs)):
-            raise self.refuse("the function reads or returns complex numbers", "hand it real and imaginary part as two numbers")
+            raise self.refuse("the function reads or returns complex numbers", "pass it the real and the imaginary part as two numbers")
         func.name = name
         return Enclosed(func, len(unknowns), held)
 
@@ -240,7 +240,7 @@ class Solving:
 
 def unread(word: str, hint: str = "read .x, .fun, .root or .y, and words and counts such as .success and .nfev") -> Broken:
     """An attribute of a result that has no derivative here."""
-    return Broken(f"the attribute {word} of a result of SciPy is not followed where a derivative is taken", hint)
+    return Broken(f"the attribute {word} of a result of SciPy is not supported where a derivative is taken", hint)
 
 
 def items_of(solving: Solving, held: Binding) -> list[Binding] | None:
@@ -285,7 +285,7 @@ def sensitivity_of_the_result(ctx: Lowering, args: list[Binding], kwargs: dict[s
     """How the differential equation is differentiated that the op before this says."""
     words = known_value(args[0])
     if not words:
-        raise UnsupportedSyntax("sensitivity= must be known while compiling", ctx.loc(node), 'write "forward" or "adjoint"')
+        raise UnsupportedSyntax("sensitivity= must be known at compile time", ctx.loc(node), 'write "forward" or "adjoint"')
     differentiated_by(words[0])
     calls = [op for op in ctx.builder.block.ops if isinstance(op, Call) and op.name in ("trajectory", "opaque")]
     if calls and calls[-1].name == "trajectory":  # else SciPy is called with a function that cannot be followed

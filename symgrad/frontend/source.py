@@ -211,9 +211,9 @@ def definition(function: types.FunctionType) -> str:
 
 def stale(function: types.FunctionType, where: Loc) -> StaleSource:
     """The refusal of a text that no longer matches the function, with the line that reloads it."""
-    what = f"the text of {describe(function)} is not what was compiled"
+    what = f"the source of {describe(function)} does not match the compiled code"
     if not os.path.exists(where.file):
-        return StaleSource(f"{what}: another text is kept under its name", where, "run the cell again")
+        return StaleSource(f"{what}: its name now refers to another source", where, "run the cell again")
     module = function.__module__
     hint = "run the program again" if module == "__main__" else None
     if module in sys.modules and module != "__main__" and is_dotted(module):

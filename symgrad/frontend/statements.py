@@ -174,7 +174,7 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, b
     if not isinstance(old, Ref):
         if ctx.may_be_list(old):
             what = "whether this changes a list or array in place or makes a new number is not known"
-            raise UnknownType(what, ctx.loc(node), f"write {in_full(node)}, or keep things of each kind in a list of their own")
+            raise UnknownType(what, ctx.loc(node), f"write {in_full(node)}, or keep values of each kind in a separate list")
         return combined(ctx, old, value, node, begun)
     type_ = ctx.type_of(old)
     if isinstance(type_, List):

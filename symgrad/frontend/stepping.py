@@ -273,7 +273,7 @@ def longest(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> Obj:
     """``itertools.zip_longest`` of two, with a position."""
     tuples = new_record(ctx, stepping.ZippedLongest, [record(ctx, parts[0], node), record(ctx, parts[1], node), parts[2]], node)
     if not tells_all(ctx, tuples, node):
-        raise UnsupportedSyntax("itertools.zip_longest of what has no known length", ctx.loc(node), "make it a list")
+        raise UnsupportedSyntax("itertools.zip_longest needs iterables of known length", ctx.loc(node), "make it a list")
     return tuples
 
 

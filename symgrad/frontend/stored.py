@@ -92,7 +92,7 @@ class Storing:
         """The handle of an object of the caller's that is about to be changed."""
         handle = self.known_handle(key)
         if handle is None:
-            what = "what is changed here is, depending on the path taken, another object of those that the function was given or has stored"
+            what = "the object changed here depends on the path taken, and is one that the function was passed or has stored"
             raise UnsupportedSyntax(what, self.ctx.builder.loc, "change it before the branch or loop, or store a copy")
         self.ctx.stored |= self.ctx.standing.get(key, set()) | ({self.paths[key]} if key in self.paths else set())
         return handle
@@ -289,7 +289,7 @@ class Storing:
             if self.array_from_outside(other) is not None:
                 self.ctx.unsure = True
                 name = other.name or "an array from outside"
-                what = f"what is written to may or may not share memory with {name}, which the caller sees"
+                what = f"the array written to may share memory with {name}, which the caller sees"
                 raise UnsureAlias(what, self.ctx.builder.loc, f"write to {name} itself, by an index, or to a copy of it")
 
     def array_from_outside(self, location: Location) -> Operand | None:
@@ -302,7 +302,7 @@ class Storing:
         held = self.ctx.state.stored_arrays[location]
         if held is None:
             self.ctx.unsure = True
-            what = "an array is written to that was stored in an object which the function was given, or is an argument stored there"
+            what = "an array is written to that is stored in an object passed to the function"
             raise UnsupportedSyntax(what, self.ctx.builder.loc, "store a copy of it")
         item = path[-1].operands[0] if len(path) == 1 and path[-1].spec == "i" and isinstance(value.type, Scalar) else NONE
         for place, array in held:
@@ -386,7 +386,7 @@ class Storing:
             case Obj(key) if not key.doubtful and key not in self.ctx.state.twins:
                 handle = self.ctx.state.handles[key] = self.new_object(binding, key)
                 return handle
-        what = "this cannot be stored in an object that the function was given"
+        what = "this cannot be stored in an object that was passed to the function"
         raise UnsupportedSyntax(what, self.ctx.builder.loc, "store numbers, arrays, lists, tuples or dicts of these")
 
     def array(self, binding: Ref, location: Location) -> Operand:
@@ -400,11 +400,11 @@ class Storing:
             self.ctx.state.stored_arrays[location] = None
             return version
         if not isinstance(self.ctx.type_of(binding), Array):
-            raise UnknownType("the type of what is stored is not known", self.ctx.builder.loc, "convert it with np.asarray or float")
+            raise UnknownType("the type of the stored value is not known", self.ctx.builder.loc, "convert it with np.asarray or float")
         if self.ctx.state.partners.get(location):
             others = [self.ctx.state.stored_arrays.get(other, ()) for other in self.ctx.state.partners[location]]
             if any(other or other is None for other in others):
-                what = "what is stored may share memory with what was stored before"
+                what = "the stored value may share memory with one that was stored before"
                 raise UnsureAlias(what, self.ctx.builder.loc, "store a copy")
         copy = self.ctx.call("copy", self.ctx.read(binding, HERE))
         self.ctx.state.stored_arrays[location] = None if held is None else (*held, (binding.path, copy))
@@ -430,14 +430,14 @@ class Storing:
             values = [self.value(b) for _, b in self.ctx.state.entries(key)]
             cls = Const(key.cls, owner_name(self.ctx, key.cls))
             return self.call(instance_of, cls, self.ctx.call("list_of", *names), *values, effect=False)
-        return self.value(Broken("it is of a class of its own"))
+        return self.value(Broken("objects of its class cannot be stored"))
 
     def new_instance(self, key: HeapKey, storage: Obj) -> Operand:
         """An instance of a class that derives from a list or dict: changes of its storage apply to the instance, too."""
         entries = dict(self.ctx.state.entries(key))
         del entries[STORAGE]
         if storage.key.exact not in (None, collections.OrderedDict) or storage.key.doubtful:
-            return self.value(Broken("what it holds is not followed"))
+            return self.value(Broken("its contents are not supported"))
         cls, names = Const(key.cls, owner_name(self.ctx, key.cls)), self.ctx.call("list_of", *[Const(name) for name in entries])
         values = [self.value(held) for held in entries.values()]
         instance = self.call(instance_of_container, cls, self.new_object(storage, storage.key), names, *values, effect=False)

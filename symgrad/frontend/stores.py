@@ -70,7 +70,7 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
         case Obj(key) if is_dict(owner):
             dict_items.store(ctx, owner, held_item(ctx, node, whole), value, whole)
         case Ref() | Num():
-            raise UnknownType("the type of what is written to is not known", ctx.loc(whole))
+            raise UnknownType("the type of the array written to is not known", ctx.loc(whole))
         case Iter(kind="flat", parts=(Ref() as target,)):
             store_flat(ctx, target, index_of(ctx, node), value, whole)
         case Obj(key):
@@ -99,14 +99,14 @@ def store_array(ctx: Lowering, owner: Ref, index: Index, value: Binding, node: a
         raise UnsupportedSyntax("NumPy takes an iterator, a dict, a view of one or a set as one object", ctx.loc(node), "make it a list")
     type_ = ctx.type_of(owner)
     if isinstance(type_, Array) and type_.dtype is None and type_.shape is None:
-        raise UnknownType("the type of what is written to is not known", ctx.loc(node))
+        raise UnknownType("the type of the array written to is not known", ctx.loc(node))
     operand = ctx.read(value, node)
     if isinstance(operand.type, List):
         operand = ctx.array_of(operand, None)
     if isinstance(value, Ref) and value.location is owner.location and (value.path or owner.path):
         # NumPy copies where the two sides of a store overlap; the copy is an op here
         if getattr(operand.type, "rank", None) == 1 and order_matters(ctx, owner, index.step, value):
-            what = "one part of an array is copied to another that it may overlap, with other steps: the order in which NumPy copies counts"
+            what = "one part of an array is copied to one that it may overlap, with another step: the result depends on NumPy's copy order"
             raise UnsupportedSyntax(what, ctx.loc(node), "make a copy of the right side")
         operand = ctx.call("copy", operand)
     owner, index = bools_as_masks(ctx, owner, index)
@@ -126,7 +126,7 @@ def check_axes(ctx: Lowering, target: Type, result: Operand, node: ast.AST) -> N
     axes, most = getattr(result.type, "rank", None), getattr(target, "rank", None)
     if axes is not None and most is not None and axes > most:
         raise ShapeMismatch(
-            f"a result of {axes} axes is put into an array of {most}", ctx.loc(node), "reshape what has more axes, or make a new array"
+            f"a result with {axes} axes is stored in an array with {most}", ctx.loc(node), "reshape the result, or make a new array"
         )
 
 
@@ -144,7 +144,7 @@ def store_flat(ctx: Lowering, target: Ref, index: Index, value: Binding, node: a
         )
         ctx.apply(Static(np.put, "np.put"), [target, ctx.make(one_by_one), value], {}, node)
     else:
-        raise UnsupportedSyntax("this index of .flat is written to, of an array that may not lie by rows", ctx.loc(node), "write a slice")
+        raise UnsupportedSyntax("this index of .flat is assigned to, and the array may not be C-contiguous", ctx.loc(node), "write a slice")
 
 
 def places_of(ctx: Lowering, target: Ref, node: ast.AST) -> Binding:

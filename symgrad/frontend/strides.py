@@ -33,10 +33,10 @@ def strides_of(ctx: Lowering, owner: Ref, node: ast.AST) -> Binding:
     """Return the strides of a C-contiguous array; raise for axes of extent 1, whose stride is arbitrary."""
     type_ = ctx.type_of(owner)
     if not isinstance(type_, Array) or type_.shape is None or type_.dtype is None:
-        raise UnsupportedSyntax("strides of this array are not followed", ctx.loc(node), OF_MEMORY)
+        raise UnsupportedSyntax("strides of this array are not supported", ctx.loc(node), OF_MEMORY)
     ctx.laid = True
     if type_.layout not in BY_ROWS or any(extent == 1 or not isinstance(extent, int) and not extent.plural for extent in type_.shape):
-        what = "strides of an array that may lie by columns or with gaps, or has an axis of extent 1, are not followed"
+        what = "strides of an array that may lie by columns or with gaps, or has an axis of extent 1, are not supported"
         raise by_layout(UnsupportedSyntax(what, ctx.loc(node), OF_MEMORY))
     strides: list[Operand] = [Const(np.dtype(DTYPES[type_.dtype]).itemsize)]
     for axis in range(len(type_.shape) - 1, 0, -1):
@@ -62,7 +62,7 @@ def set_flags(ctx: Lowering, owner: Ref, args: Args, kwargs: Kwargs, node: ast.A
     words = dict(zip(("write", "align", "uic"), args, strict=False)) | kwargs
     write = known_value(words.get("write", Static(None)))
     if not write or any(known_value(held) != [None] for word, held in words.items() if word != "write"):
-        raise UnsupportedArgument("setflags is followed with a write that is known while compiling", ctx.loc(node), "leave it out")
+        raise UnsupportedArgument("setflags is followed with a write that is known at compile time", ctx.loc(node), "leave it out")
     if write[0] is not None and owner.location.outside:
         raise UnsupportedSyntax("the flags of an array of the caller's are set", ctx.loc(node), "set them outside of the function")
     if write[0] and owner.location.read_only:

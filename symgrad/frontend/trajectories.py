@@ -23,9 +23,9 @@ def of_solve_ivp(solving: Solving) -> Binding:
     """``solve_ivp``: an object whose attributes ``t`` and ``y`` have derivatives."""
     ctx = solving.ctx
     solving.check_absent("events", hint="find the time of the event with brentq, as a root of the solution at that time")
-    for word, hint in (("dense_output", "name the times as t_eval="), ("vectorized", "leave it out, which changes the speed alone")):
+    for word, hint in (("dense_output", "name the times as t_eval="), ("vectorized", "leave it out: it affects the speed only")):
         if solving.known(word, False):
-            raise solving.refuse(f"{word}=True is not followed where a derivative is taken", hint)
+            raise solving.refuse(f"{word}=True is not supported where a derivative is taken", hint)
     span = items_of(solving, solving.bound["t_span"])
     if span is None or len(span) != 2:
         raise solving.refuse("t_span= must be a pair where a derivative is taken", "t_span=(t0, t1)")
@@ -89,7 +89,7 @@ def trajectory(solving: Solving, operands: list[Operand], equation: Enclosed) ->
     words = tuple(word for word in KEPT[solving.name] if word in solving.bound)
     for word in ("rtol", "atol"):
         if word in words and not isinstance(solving.ctx.type_of(solving.bound[word]), Scalar):
-            raise solving.refuse(f"{word}= must be one number where a derivative is taken", "pass the least of them")
+            raise solving.refuse(f"{word}= must be one number where a derivative is taken", "pass the smallest of them")
     options = solving.settings(words)
     return solving.ctx.call("trajectory", *operands, *options, *equation.held, func=equation.func, solver=solving.name, words=words)
 

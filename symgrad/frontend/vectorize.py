@@ -95,12 +95,12 @@ def check_kinds(
     finally:
         ctx.state = entry
     if not pure and name == "np.vectorize":
-        what = f"{name} calls the function twice for the first element, and this one changes what is outside of it"
+        what = f"{name} calls the function twice for the first element, and this one has side effects"
         raise UnsupportedArgument(what, ctx.loc(node), "write a loop, or give otypes=[float]")
     if several and name == "np.vectorize":
         raise UnsupportedArgument("np.vectorize of a function that returns several values is not supported", ctx.loc(node), "write a loop")
     if len(kinds) > 1:
-        what = f"{name} makes all results what the first one is, and this function returns numbers of several dtypes"
+        what = f"{name} converts all results to the dtype of the first, and this function returns numbers of several dtypes"
         raise UnsupportedArgument(what, ctx.loc(node), "return floats only, 0.0 instead of 0")
 
 

@@ -156,7 +156,7 @@ def first_items(ctx: Lowering, items: Items, count: int, node: ast.AST) -> list[
     start, stop, step = items.bounds
     extent = ctx.builder.extent_of(stop)
     if not (isinstance(extent, int) and isinstance(start, Const) and isinstance(step, Const)):
-        what = "a tuple or list beside an array in zip needs a length that is known"
+        what = "a tuple or list beside an array in zip needs a known length"
         way = "unpack the array first, as in a, b = x, or make the other one an array"
         raise pinned_extent(ctx, UnsupportedSyntax(what, ctx.loc(node), way), extent)
     return [items.item(Const(k)) for k in range(start.value, extent, step.value)][:count]

@@ -84,8 +84,8 @@ class ShardedSum(Objective):
 
     #: why the object has no derivative, and the way out
     __symgrad_refuses__ = (
-        "a ShardedSum is computed by other processes, and is no function that can be read",
-        "call its value_and_grad or hvp, or pass it itself to minimize; what is added to it goes in penalty=",
+        "a ShardedSum is computed by other processes, and is not a function that can be read",
+        "call its value_and_grad or hvp, or pass it itself to minimize; pass additional terms as penalty=",
     )
 
     @boundary

@@ -96,9 +96,9 @@ def objective_of(function: Any, args: Any, jit: Jit) -> Objective:
         return OfFunction(function, args, jit)
     kind = type(function).__name__
     if as_tuple(args):
-        raise BadArgument(f"a {kind} takes no further arguments", hint=f"leave args out: what the function needs belongs to the {kind}")
+        raise BadArgument(f"a {kind} takes no further arguments", hint=f"leave args out: the data of the function belongs to the {kind}")
     if jit is not False:
-        raise BadArgument(f"a {kind} is compiled as it says itself", hint=f"leave jit out here, and pass jit={jit!r} to {kind}")
+        raise BadArgument(f"a {kind} is compiled as its own jit says", hint=f"leave jit out here, and pass jit={jit!r} to {kind}")
     return function
 
 

@@ -55,7 +55,7 @@ def packed(value: Any, name: str) -> bytes:
     except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
         if isinstance(error, SymgradError):
             raise
-        hint = "make on the workers what cannot be sent, with load="
+        hint = "create on the workers the objects that cannot be sent, with load="
         raise BadArgument(f"{name} cannot be sent to workers: {error}", hint=hint) from error
     return data
 
@@ -113,7 +113,7 @@ def for_one_call(shard: tuple[Any, ...]) -> tuple[Any, ...]:
     try:
         arguments: tuple[Any, ...] = OnWorker().of(shard)
     except NotCopied as error:
-        hint = "hand arrays, lists and plain objects to the function"
+        hint = "pass arrays, lists and plain objects to the function"
         raise BadArgument(f"the function cannot be called again with its arguments: {error}", hint=hint) from None
     return arguments
 
@@ -148,7 +148,7 @@ def number(value: Any) -> np.ndarray:
     array = np.asarray(value)
     if array.shape != () or array.dtype.kind not in "fiu":
         said = f"an array of the shape {array.shape}" if isinstance(value, np.ndarray) else type(value).__name__
-        raise NotScalar(f"the function returns {said}, and what is added over shards is a number", hint="return a float")
+        raise NotScalar(f"the function returns {said}, and a sum over shards is of numbers", hint="return a float")
     return array
 
 

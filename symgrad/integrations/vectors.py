@@ -37,7 +37,7 @@ def refuse(what: str, settings: Mapping[str, Any], names: Iterable[str]) -> None
     for name in names:
         if name in settings:
             raise BadArgument(
-                f"{what} takes no {name}: symgrad supplies it", hint="leave it out, or call SciPy with what symgrad.ravel gives"
+                f"{what} takes no {name}: symgrad supplies it", hint="leave it out, or call SciPy with the result of symgrad.ravel"
             )
 
 

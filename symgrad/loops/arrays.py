@@ -100,7 +100,7 @@ def take_written(lowering: Context, op: Call) -> Thing:
     if not where.repeats:
         return view(lowering, op)
     if where.part:
-        raise OutOfReach("places that may be named twice, of parts of complex numbers", op.loc)
+        raise OutOfReach("indices that may repeat, of parts of complex numbers", op.loc)
     stays = last_written(lowering, x.extents, where)
     zero = constant(x.dtype, 0)
 
@@ -136,7 +136,7 @@ def array_or_zeros(lowering: Context, op: Call) -> Thing:
     """The array itself; ``loops.ranks`` has replaced each possible number zero by an array."""
     cotangent, out = op.args[0].type, op.outs[0].type
     if not isinstance(cotangent, Array) or cotangent.rank is None or cotangent.rank != getattr(out, "rank", None):
-        raise OutOfReach("a cotangent that is now a number, now an array", op.loc)
+        raise OutOfReach("a cotangent that is sometimes a number and sometimes an array", op.loc)
     return lowering.thing(op.args[0])
 
 

@@ -199,7 +199,7 @@ class Context:
         if isinstance(operand, Value):
             return self.env[operand]
         if isinstance(operand.value, Undef):
-            raise OutOfReach("a name that is unbound on some path", self.writer.loc)
+            raise OutOfReach("a variable that is unbound on some path", self.writer.loc)
         return operand
 
     def number(self, operand: Operand) -> Operand:

@@ -66,7 +66,7 @@ class Bound:
         """Emit a check for each operand that may be unbound and is not known to be bound here."""
         for operand in operands:
             if is_undefined(operand):
-                raise OutOfReach("a name that is not bound", self.builder.loc)
+                raise OutOfReach("a variable that is not bound", self.builder.loc)
             if isinstance(operand, Value) and operand in self.unsure and operand not in known:
                 known.add(operand)
                 self.builder.call_many("check", self.flags[operand], NONE)
@@ -158,4 +158,4 @@ class Bound:
                 return self.builder.call("tape")
             case List():
                 return self.builder.call("list_of")
-        raise OutOfReach(f"a name that is unbound on some path, and else {in_words(type_)}", self.builder.loc)
+        raise OutOfReach(f"a variable that is unbound on some path, and otherwise {in_words(type_)}", self.builder.loc)

@@ -15,7 +15,7 @@ def order_of(lowering: Context, op: Call, rank: int) -> Form:
     """The index array, which must have the rank of the gathered array."""
     order = lowering.form(op.args[1])
     if order.rank != rank or order.dtype[0] != "i":
-        raise OutOfReach(f"{function_in_words(op)} by places of another rank", op.loc)
+        raise OutOfReach(f"{function_in_words(op)} by indices of another rank", op.loc)
     return order if order.cost == 0 else lowering.give_memory(order, op.args[1])
 
 
@@ -62,7 +62,7 @@ def searchsorted(lowering: Context, op: Call) -> Thing:
     writer = lowering.writer
     line = lowering.materialised(op.args[0])
     if line.rank != 1 or line.memory is None:
-        raise OutOfReach("np.searchsorted in what is no vector", op.loc)
+        raise OutOfReach("np.searchsorted in an array that is not a vector", op.loc)
     memory = line.memory
 
     def place(elements: list[Operand]) -> Operand:

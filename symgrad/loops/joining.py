@@ -22,7 +22,7 @@ def concatenate(lowering: Context, op: Call) -> Thing:
     parts = [lowering.form(a) for a in op.args]
     axis = op.settings["axis"]
     if axis is None or not parts or any(p.rank != parts[0].rank for p in parts):
-        raise OutOfReach("np.concatenate of arrays that are laid flat", op.loc)
+        raise OutOfReach("np.concatenate of arrays that are flattened first", op.loc)
     (along,) = axes(op, axis, parts[0].rank)
     total: Operand = ZERO
     starts = []
@@ -46,7 +46,7 @@ def concatenate_part(lowering: Context, op: Call) -> Thing:
     shapes = [lowering.form(a).extents for a in op.args[1:]]
     at, axis = op.settings["at"], op.settings["axis"]
     if axis is None:
-        raise OutOfReach("np.concatenate of arrays that are laid flat", op.loc)
+        raise OutOfReach("np.concatenate of arrays that are flattened first", op.loc)
     (along,) = axes(op, axis, g.rank)
     start: Operand = ZERO
     for s in shapes[:at]:
@@ -130,12 +130,12 @@ def store_nested(lowering: Context, op: Call, handle: Value, nest: Any, lengths:
     writer, dtype = lowering.writer, dtype_of(op)
     if len(index) < len(lengths):
         if not isinstance(nest, tuple) or len(nest) != lengths[len(index)]:
-            raise OutOfReach("the array of lists that are not alike", op.loc)
+            raise OutOfReach("the array of lists of different lengths", op.loc)
         for k, each in enumerate(nest):
             store_nested(lowering, op, handle, each, lengths, (*index, Const(k)))
         return
     if isinstance(nest, tuple | Form | Listing):
-        raise OutOfReach("the array of lists that are not alike", op.loc)
+        raise OutOfReach("the array of lists of different lengths", op.loc)
     writer.store(handle, constant_in(nest, dtype) if isinstance(nest, Const) else cast_to(writer, nest, dtype), index)
 
 

@@ -182,7 +182,7 @@ def joined_rows(lowering: Context, op: Call) -> Thing:
     """The items of an array joined along an axis, and the reverse for cotangents: two axes merged or split."""
     x, writer = lowering.form(op.args[0]), lowering.writer
     if op.settings["axis"] is None:
-        raise OutOfReach(f"{function_in_words(op)} of items that are laid out first", op.loc)
+        raise OutOfReach(f"{function_in_words(op)} of items that are flattened first", op.loc)
     if op.name == "split_array":
         count, *item = lowering.extents(op.args[1])
         (axis,) = axes(op, op.settings["axis"], len(item))

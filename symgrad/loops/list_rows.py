@@ -147,7 +147,7 @@ def list_slice(context: Context, op: Call) -> Thing:
     old = listed(context, op.args[0])
     start, stop, step = (context.number(a) for a in op.args[1:])
     if not isinstance(step, Const) or step.value == 0:
-        raise OutOfReach("a part of a list in steps that are not a literal", op.loc)
+        raise OutOfReach("a slice of a list with a step that is not a literal", op.loc)
     if step.value not in (None, 1):
         handle = context.writer.call("list_slice", old.known, start, stop, step, hint=op.outs[0].name)
         handle.type = old.known.type
@@ -177,7 +177,7 @@ def first_place(context: Context, listing: Listing, start: Operand, step: Operan
     """The index of a slice's first item, and the step."""
     writer = context.writer
     if not isinstance(step, Const) or step.value == 0:
-        raise OutOfReach("a part of a list in steps that are not a literal", op.loc)
+        raise OutOfReach("a slice of a list with a step that is not a literal", op.loc)
     length = writer.call("list_len", listing.known)
     ahead = step.value is None or step.value > 0
     stride = Const(1 if step.value is None else step.value)

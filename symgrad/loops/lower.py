@@ -159,7 +159,7 @@ class Lowering(Context):
             raise OutOfReach("a text or a set that is computed", op.loc)
         elif op.name in OPAQUE:
             name = function_in_words(op)
-            what = "a function of Python" if name == op.name.replace("_", " ") else f"{name}, which is a function of Python"
+            what = "a Python function" if name == op.name.replace("_", " ") else f"{name}, which is a Python function"
             raise OutOfReach(f"a call of {what}", op.loc)
         elif rule is not None:
             if op.name not in OF_ARRAYS and any(map(is_complex, types)):
@@ -282,7 +282,7 @@ class Lowering(Context):
         if isinstance(slot.type, Undefined | Object):
             return []
         if is_nothing(operand):
-            raise OutOfReach("a name that is unbound on some path", self.writer.loc)
+            raise OutOfReach("a variable that is unbound on some path", self.writer.loc)
         value = self.thing(operand)
         match slot.type:
             case Scalar():
@@ -290,7 +290,7 @@ class Lowering(Context):
             case Array():
                 memory = self.materialised(operand).memory if isinstance(value, Form) and value.rank == len(slot.type.shape or ()) else None
                 if memory is None:
-                    raise OutOfReach(f"{named(slot)}, which is now a number, now an array", self.writer.loc)
+                    raise OutOfReach(f"{named(slot)}, which is sometimes a number and sometimes an array", self.writer.loc)
                 return [memory]
             case ShapeOf():
                 return list(self.extents(operand))

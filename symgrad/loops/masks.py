@@ -59,7 +59,7 @@ def nonzero_places(lowering: Context, op: Call) -> Thing:
     """``flatnonzero`` of a vector."""
     x = lowering.form(op.args[0])
     if x.rank != 1:
-        raise OutOfReach("np.flatnonzero of what is no vector", op.loc)
+        raise OutOfReach("np.flatnonzero of an array that is not a vector", op.loc)
     return places(lowering, as_mask(lowering, x))[0]
 
 

@@ -132,7 +132,7 @@ def runs(writer: Writer, at: int, begin: Operand, stride: Operand) -> Callable[[
 def picks(writer: Writer, item: Item, extent: Operand, into_memory: bool) -> Callable[[Index, Index], Operand]:
     """The index along an axis that a number or an integer array selects."""
     if item is None:
-        raise OutOfReach("an index that is no number", writer.loc)
+        raise OutOfReach("an index that is not a number", writer.loc)
     if not isinstance(item, Form):
         place = writer.in_range(item, extent, into_memory)
         return lambda own, shared: place

@@ -104,7 +104,7 @@ def element_of(lowering: Context, op: Call, form: Form) -> Thing:
 def outer(lowering: Context, op: Call) -> Thing:
     a, b = lowering.form(op.args[0]), lowering.form(op.args[1])
     if (a.rank, b.rank) != (1, 1):
-        raise OutOfReach("np.outer of what are not vectors", op.loc)
+        raise OutOfReach("np.outer of operands that are not vectors", op.loc)
     return multiplied(lowering, expanded(a, 1), b, dtype_of(op))
 
 
@@ -180,7 +180,7 @@ def system(lowering: Context, op: Call, into: str, *settings: Const) -> Thing:
     writer = lowering.writer
     a, b = (lowering.form(x) for x in op.args)
     if (a.rank, a.dtype, b.dtype) != (2, "f64", "f64") or b.rank not in (1, 2):
-        raise OutOfReach("a system that is no matrix of float64 and a vector or matrix of the same", op.loc)
+        raise OutOfReach("a linear system other than a float64 matrix with a float64 vector or matrix", op.loc)
     writer.require_equal(*a.extents)
     writer.require_equal(a.extents[0], b.extents[0])
     columns = b if b.rank == 2 else expanded(b, 1)
@@ -204,7 +204,7 @@ def slid(lowering: Context, op: Call) -> Thing:
     writer, dtype = lowering.writer, dtype_of(op)
     forms = [lowering.materialised(a) for a in op.args[:2]]
     if any(f.rank != 1 for f in forms):
-        raise OutOfReach(f"{function_in_words(op)} of what are not vectors", op.loc)
+        raise OutOfReach(f"{function_in_words(op)} of operands that are not vectors", op.loc)
     (a, n), (v, m) = ((f.memory, f.extents[0]) for f in forms)
     assert a is not None
     assert v is not None

@@ -17,7 +17,7 @@ class OutOfReach(Exception):  # not an error: the request runs as NumPy code
     """A construct without a compiled form: ``reason`` as the end of a sentence, ``loc`` in the user's source.
 
     >>> OutOfReach("complex numbers").clause
-    'kernels cannot hold complex numbers'
+    'kernels do not support complex numbers'
     """
 
     def __init__(self, reason: str, loc: Loc | None = None) -> None:
@@ -27,7 +27,7 @@ class OutOfReach(Exception):  # not an error: the request runs as NumPy code
     @property
     def clause(self) -> str:
         """Why the function is not compiled."""
-        return f"kernels cannot hold {self.reason}"
+        return f"kernels do not support {self.reason}"
 
 
 class NoPlaces(OutOfReach):
@@ -58,7 +58,7 @@ def dtype_in_words(dtype: str | None) -> str:
     >>> dtype_in_words("c128")
     'complex128'
     """
-    return "a dtype that is not known" if dtype is None else np.dtype(DTYPES[dtype]).name
+    return "an unknown dtype" if dtype is None else np.dtype(DTYPES[dtype]).name
 
 
 #: rows that do no arithmetic on an integer
@@ -75,7 +75,7 @@ def in_words(type_: Type) -> str:
     """The description of a type in the user's terms.
 
     >>> in_words(Array("f64", (1, 2))), in_words(List(Scalar("int"))), in_words(Array(None, None))
-    ('an array of float64', 'a list of integers', 'an array of a dtype that is not known')
+    ('an array of float64', 'a list of integers', 'an array of an unknown dtype')
     """
     match type_:
         case Scalar(kind=kind, dtype=None | "any"):

@@ -140,7 +140,7 @@ def inner_tape(context: Context, operand: Operand, counts: tuple[Operand, ...]) 
         return Saved(operand.type, [], (), Slots([], (), counts))
     bound = most(context, rounds)
     if bound is None:
-        raise NoPlaces("an inner loop whose rounds are not known before the outer one", context.writer.loc)
+        raise NoPlaces("an inner loop whose number of iterations is not known before the outer loop", context.writer.loc)
     return Saved(operand.type, [], (), laid_out(context, saves, (*counts, bound)))
 
 
@@ -175,7 +175,7 @@ def extreme(context: Context, operand: Operand, side: int) -> Operand | None:
 def put(context: Context, op: Call) -> Thing:
     """Save the values of an iteration."""
     if op.settings["add"]:
-        raise OutOfReach("cotangents of what a loop has saved, which several rounds read")
+        raise OutOfReach("cotangents of values saved in a loop, which several iterations read")
     tape = context.thing(op.args[0])
     assert isinstance(tape, Slots)
     index = (*tape.prefix, context.number(op.args[1]))

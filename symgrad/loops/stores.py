@@ -21,7 +21,7 @@ def store(lowering: Context, op: Call) -> Thing:
     x = lowering.owned(op.args[0])
     where = place(lowering, x, op, op.args[2:])
     if any(x.cells & a.reads() for a in where.arrays):
-        raise OutOfReach("an index that is changed by what it says where to store", op.loc)
+        raise OutOfReach("an index that is changed by the store it is used in", op.loc)
     value = stored_value(lowering, op, where)
     if op in lowering.groups and isinstance(value, Form) and not x.cells & value.reads():
         wait(lowering, Addition(op, x, where, value))

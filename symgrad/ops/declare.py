@@ -135,7 +135,7 @@ def add(row: Row) -> Row:
     stated = set(row.partials) | set(row.pullbacks)
     unsaid = [p for p in row.params if p not in stated]
     if unsaid and row.missing is None:
-        raise ValueError(f"row {row.name!r} does not say what the derivative with respect to {', '.join(unsaid)} is")
+        raise ValueError(f"row {row.name!r}: no derivative with respect to {', '.join(unsaid)} is given")
     ROWS[row.name] = row
     return row
 

@@ -83,7 +83,7 @@ constant("check_count(n, count, message)", _nothing, emit="if n != count:\n    r
 constant("raise_error(kind, *args)", _nothing, emit="raise kind(*args)", effect=True, statement=True)
 # a value that nothing reads, computed since that may raise
 constant("evaluated(x)", _nothing, emit="x", effect=True, statement=True)
-# before and behind what a function does that runs again for its reverse
+# before and behind what a function does that runs again in the backward half
 for _name in ("checkpoint_begin", "checkpoint_end"):
     constant(f"{_name}()", _nothing, emit="pass", effect=True, statement=True)
 # leave a compiled function: its caller runs the NumPy code instead

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 #: for functions that modify their argument, if no other way is known
-WRITE_OUT = "write what it does with statements of your own, or call it before and pass the result"
+WRITE_OUT = "replace it by statements of your own, or call it before and pass the result"
 #: for functions that take a function
-IN_A_LOOP = "write what it does as a loop or a comprehension"
+IN_A_LOOP = "replace it by a loop or a comprehension"
 #: for functions that read the variables of a running function
-NAMED = "write the expression out, or hand the values over in a dict"
+NAMED = "write the expression out, or pass the values in a dict"
 
 #: functions and classes by module and name
 FUNCTIONS = {
@@ -34,7 +34,7 @@ OF_FRAMES = {
     "input": "read it before, and pass it as an argument",
     "compile": "compile it before, outside of the function",
     "globals": "name the variable itself, or pass it as an argument",
-    "stack": "pass what it tells as an argument",
+    "stack": "pass its result as an argument",
 }
 
 

@@ -54,10 +54,10 @@ class BindError(TypeError):
 
 
 class NotSettings(BindError):
-    """A parameter that must be known while compiling is computed at run time."""
+    """A parameter that must be known at compile time is computed at run time."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"{name} must be known while compiling: a literal or a constant", "write it as a literal")
+        super().__init__(f"{name} must be known at compile time: a literal or a constant", "write it as a literal")
         self.name = name
 
 

@@ -84,7 +84,7 @@ class Optimizer:
             if not isinstance(loss, Tensor):
                 raise TypeError(f"loss must be a Tensor, not {type(loss).__name__}")
             if any(argument is not None for argument in (parameters, parameter_list, no_grad_set)):
-                raise ValueError("for tensors, say parameters= when the optimiser is made")
+                raise ValueError("for tensors, pass parameters= when the optimiser is made")
             self.step()
             return [], [(p, p.grad) for p in self.chosen()]
         requested = parameters if parameter_list is None else parameter_list
@@ -139,7 +139,7 @@ class Optimizer:
     def chosen(self) -> list[Tensor]:
         """The tensors to change."""
         if self.parameters is None:
-            raise ValueError("say which tensors are to be changed: parameters=[...]")
+            raise ValueError("pass the tensors that are to be changed: parameters=[...]")
         return [p for p in self.parameters if not p.stop_gradient]
 
     def step(self) -> None:

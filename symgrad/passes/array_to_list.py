@@ -189,7 +189,7 @@ class _Lister:
         if any(self.counts(use, chain.rank, named, inside) for use in accesses):
             return True
         if accesses:
-            tell(self.notes, loop, "stays an array, since no loop in here counts along every axis of it", chain.start)
+            tell(self.notes, loop, "stays an array, since no loop here iterates along each of its axes", chain.start)
         return False
 
     def counts(self, use: Call, rank: int, named: set[int], inside: set[Op]) -> bool:

@@ -36,7 +36,7 @@ def visit(block: Block, count: dict[Value, int], notes: Notes | None, late: Cont
             first = done[place] if place is not None else None
             if place is not None and isinstance(first, If) and may_join(first, op, done[place + 1 :], late):
                 join(first, op, count)
-                tell(notes, first, "what is reversed of it is done in the same branch", kind="moved")
+                tell(notes, first, "its reverse is computed in the same branch", kind="moved")
                 continue
             tests[op.test] = len(done)
         done.append(op)

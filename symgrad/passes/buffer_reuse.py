@@ -81,7 +81,7 @@ class _Reuser:
             if place and name in ONLY_AUGMENTED:
                 return
             if operand in self.owned and isinstance(operand, Value) and holds(operand, op) and self.dies(operand, op, block):
-                self.tell(op, f"computed into the memory of {operand.name or 'an operand'}, which nobody reads again")
+                self.tell(op, f"computed into the memory of {operand.name or 'an operand'}, which is not read again")
                 op.name, op.args, op.settings = name, [operand, *op.args], {"index": "", "place": place}
                 return
 
@@ -101,7 +101,7 @@ class _Reuser:
                 value = op.args[1]
                 producer = maker.get(value) if isinstance(value, Value) else None
                 if producer is not None and self.goes_into(producer, op, block, k):
-                    self.tell(op, "what is stored is computed right there")
+                    self.tell(op, "the stored value is computed in place")
                     dead |= {producer, old} if (old := self.augmented(producer, op, block)) is not None else {producer}
                     into(producer, op, old is not None)
         if dead:

@@ -33,7 +33,7 @@ def _block(block: Block, facts: Facts, places: Places, notes: Notes | None) -> N
             if not reason:
                 op.name = "view"
                 facts.join((op.outs[0], False), op.args[0], False)  # slices of this slice alias the array from now on
-                tell(notes, op, f"a view of {named(op.args[0], 'what it is read from')}, to which nobody writes while it is read")
+                tell(notes, op, f"a view of {named(op.args[0], 'the array it is read from')}, which is not written to while it is read")
             else:
                 tell(notes, op, reason, kind="copied")
 
@@ -53,10 +53,10 @@ def _needs_copy(op: Call, block: Block, facts: Facts, places: Places) -> str:
         return "it is read more than twice, and a copy is read faster"
     last = places.last(op.outs[0], block, unchanged=True)
     if last is None:
-        return "it is written to, or handed on"
+        return "it is written to or passed on"
     cell = facts.find((op.args[0], False))  # type: ignore[arg-type]
     if any(_changes(other, cell, facts) for other in block.ops[places.number[op] + 1 : last + 1]):
-        return f"{named(op.args[0], 'what it is read from')} is written to before it is read for the last time"
+        return f"{named(op.args[0], 'the array it is read from')} is written to before it is read for the last time"
     return ""
 
 

@@ -27,7 +27,7 @@ def counters(func: Func) -> Func:
     kept = spoken_against(func)
     for op in in_loops(func.body, False):
         if is_integer(op) and op.outs[0] not in kept:
-            tell(func.notes, op, "one of Python's integers, since it only says a place or how often a loop runs", op.args[0])  # type: ignore[arg-type]
+            tell(func.notes, op, "a Python int, since it is only an index or a number of iterations", op.args[0])  # type: ignore[arg-type]
             op.name, op.settings, op.outs[0].type = "item", dict(ROWS["item"].settings), INT
     return func
 

@@ -90,7 +90,7 @@ class _Merger:
     def merge(self, first: Call, second: Call) -> None:
         if self.func.notes is not None and second.outs and first.loc.line != second.loc.line and not ROWS[second.name].cheap:
             name = second.outs[0].name or second.name
-            self.func.notes.add("passes", "moved", second.loc, f"is what line {first.loc.line} computes", name=name)
+            self.func.notes.add("passes", "moved", second.loc, f"reuses the result of line {first.loc.line}", name=name)
         for a, b in zip(first.outs, second.outs, strict=True):
             if first.loc.backward or not second.loc.backward:  # a user's expression is not named after its derivative
                 a.name = a.name or b.name

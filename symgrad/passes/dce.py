@@ -350,7 +350,7 @@ class _Narrower:
             start = FILLING[op.name]
             for item in (op.args[start + k] for k in range(width) if k not in keep):
                 if isinstance(item, Value):
-                    tell(self.notes, op, "is not kept on the tape after all: nobody takes it from there", item)
+                    tell(self.notes, op, "is not saved on the tape after all: nothing reads it there", item)
             op.args = op.args[:start] + [op.args[start + k] for k in keep]
             if not keep:
                 self.table[op.outs[0]] = op.args[0]

@@ -49,7 +49,7 @@ def leave_out(func: Func, zeros: list[Call]) -> None:
             source = zero.args[0]
             table[zero.outs[0]] = table.get(source, source) if isinstance(source, Value) else source
             gone.add(zero)
-            tell(func.notes, zero, "a slice of it is not set to zero, since nobody reads it again")
+            tell(func.notes, zero, "a slice of it is not set to zero, since it is not read again")
     if gone:
         substitute(func.body, table)
         remove(func.body, gone)

@@ -24,16 +24,16 @@ class Doubt:
 
 DOUBTS: dict[str, Doubt] = {
     "unbroadcast": Doubt(
-        "that two operands have one shape, so the sum over what was broadcast is decided at each call",
-        "take both from arrays of one shape, or index with np.newaxis where an axis is to be 1",
+        "whether two operands have the same shape, so the sum over broadcast axes is decided at each call",
+        "take both from arrays of the same shape, or index with np.newaxis for axes of length 1",
     ),
     "add_at": Doubt(
-        "that it names no cell twice, so the gradient is added cell by cell", "index with slices or integers where that is possible", True
+        "whether its entries repeat, so the gradient is added item by item", "index with slices or integers where that is possible", True
     ),
     "add_written": Doubt(
-        "that it names no cell twice, so what was stored last is searched for", "store with slices or integers where that is possible", True
+        "whether its entries repeat, so the last store is searched for", "store with slices or integers where that is possible", True
     ),
-    "by_rows": Doubt("that the array lies by rows, so it may be copied", "pass np.ascontiguousarray(x)"),
+    "by_rows": Doubt("whether the array is C-contiguous, so it may be copied", "pass np.ascontiguousarray(x)"),
     "opaque": Doubt(
         "anything about this call, so it stays where it is and runs once",
         "write it with known functions, or declare it: symgrad.constant, symgrad.rule",

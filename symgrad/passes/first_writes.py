@@ -61,7 +61,7 @@ class _FirstWrites:
                 return
             if op.settings["index"] != "e":  # another pass handles whole arrays
                 op.name, op.settings = "set_at", {**ROWS["set_at"].settings, "index": op.settings["index"]}
-                tell(self.func.notes, op, "what is added first to a slice that is zero is stored there")
+                tell(self.func.notes, op, "the first addition to a zero slice becomes a store")
             if place is None:
                 return
             written.append(place)

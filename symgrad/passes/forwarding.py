@@ -34,7 +34,7 @@ def _stores(block: Block, facts: Facts, notes: Notes | None) -> None:
                 before = op.args[0]
                 _read(op, store, facts, table)
                 if op.args[0] is not before or op.outs[0] in table:
-                    tell(notes, op, "what was just stored is read, not the place that it was stored to", store.outs[0])
+                    tell(notes, op, "the value that was just stored is used, instead of reading it back", store.outs[0])
     substitute(block, table)
 
 

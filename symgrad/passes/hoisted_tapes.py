@@ -36,7 +36,7 @@ def visit(block: Block, notes: Notes | None) -> None:
             moved = taken_out(op)
             done += moved
             if moved:
-                tell(notes, op, "what its rounds keep is put in the same tapes each time", moved[0].outs[0])
+                tell(notes, op, "the tapes of its iterations are created once and reused", moved[0].outs[0])
         done.append(op)
     block.ops = done
 

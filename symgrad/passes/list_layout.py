@@ -64,7 +64,7 @@ class _Between:
             return
         else:
             table[root.outs[0]] = source
-        tell(self.func.notes, root, "stays a list between loops, as only cells of it are read and written there", root.outs[0])
+        tell(self.func.notes, root, "stays a list between loops, which read and write only its elements", root.outs[0])
         for op in reads:
             op.name, op.settings = f"cell{rank}", dict(ROWS[f"cell{rank}"].settings)
         for op in stores:

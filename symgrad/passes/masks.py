@@ -108,7 +108,7 @@ class _Masks:
         block = self.facts.home[mask]
         op = Call([index], maker.loc, "flatnonzero", [mask], dict(ROWS["flatnonzero"].settings))
         block.ops.insert(block.ops.index(maker) + 1, op)
-        tell(self.func.notes, maker, "what it chooses is looked for once, since it is used more than once", mask)
+        tell(self.func.notes, maker, "its indices are computed once, since it is used more than once", mask)
         return index
 
     def forward(self, mask: Value, index: Value) -> None:

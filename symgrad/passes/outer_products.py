@@ -84,7 +84,7 @@ class _Sums:
             tell(
                 self.func.notes,
                 first,
-                "outer products are added one by one, as their factors would take memory for each round",
+                "outer products are added one by one, as their factors would take memory for each iteration",
                 loop.outs[k],
             )
         elif not all(self.is_settled(op, f) for op, factors in accumulation.added.items() for f in factors):

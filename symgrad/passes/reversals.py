@@ -22,7 +22,7 @@ def reversals(func: Func) -> Func:
             for op in block.ops:
                 if op in late and isinstance(op, Call) and op.name == "add_at" and is_reversed(op):
                     *items, begin, end, step = op.args[2:]
-                    tell(func.notes, op, "what is added is reversed, in the place of what it is added to")
+                    tell(func.notes, op, "the value added is reversed, instead of the array it is added to")
                     back = Value(op.args[1].type)
                     ops.append(Call([back], op.loc, "view", [op.args[1], begin, end, step], {"index": "s"}))
                     op.args = [op.args[0], back, *items]

@@ -227,7 +227,7 @@ class Groups:
 
     def pays(self, group: Group) -> bool:
         if group.looped and group.gain <= 0 and group.worst[1] is not None:
-            tell(self.func.notes, group.worst[1], "a small array stays one: here all of it is read, or had, at once")
+            tell(self.func.notes, group.worst[1], "a small array stays an array: it is used as a whole here")
         return group.looped and group.gain > 0 and group.count <= LARGEST
 
     # -------------------------------------------------------------- union-find

@@ -25,12 +25,12 @@ def scatter_add(func: Func) -> Func:
                 continue
             if by_number(op):
                 op.name, op.settings = "scatter_add", {**ROWS["scatter_add"].settings, "index": op.settings["index"]}
-                tell(func.notes, op, "cells are numbered, which makes adding to them faster")
+                tell(func.notes, op, "elements are addressed by flat indices, which makes adding to them faster")
             else:
                 tell(
                     func.notes,
                     op,
-                    "added cell by cell, at which NumPy is fast for vectors only",
+                    "added element by element, which is fast in NumPy for vectors only",
                 )
     return func
 

@@ -334,7 +334,7 @@ class _Unboxer:
                 tell(self.func.notes, maker, "a Python float, on which arithmetic is faster than on NumPy's", about)
             else:
                 reader = next((op for op in self.readers.get(leaf, ()) if not self.takes(op, leaf)), None)
-                reason = "what is computed of it would not pay for it" if reader is None else f"line {reader.loc.line} needs it so"
+                reason = "the arithmetic on it would not repay the conversion" if reader is None else f"line {reader.loc.line} needs it so"
                 tell(self.func.notes, maker, f"stays one of NumPy's numbers: {reason}", about)
 
     # -------------------------------------------------------------- rewriting

@@ -82,7 +82,7 @@ class _Zeroing:
             if (whole or op.name == "add_at" and is_same_place(op.args[2:], op, zero)) and self.leave_out(taken, op, block):
                 self.table[zero.outs[0]] = zero.args[0]
                 block.ops.remove(zero)
-                tell(self.notes, zero, "a slice of it is not set to zero, since what stood there is added again")
+                tell(self.notes, zero, "a slice of it is not set to zero, since its old value is added again")
                 return True
 
     def leave_out(self, taken: Call, op: Call, block: Block) -> bool:
@@ -117,7 +117,7 @@ class _Zeroing:
             place = next((k for k in range(here + 1, len(ops)) if number.get(ops[k], last + 1) > last), len(ops))
             ops.insert(place, zero)
             del ops[here]
-            tell(self.notes, zero, "a slice of it is set to zero only when it was read for the last time, so that it need not be copied")
+            tell(self.notes, zero, "a slice of it is set to zero only after its last read, so that it need not be copied")
 
 
 def is_same_place(operands: list[Operand], op: Call, store: Call) -> bool:

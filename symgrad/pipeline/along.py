@@ -49,7 +49,7 @@ def active_results(job: Job, primal: Func) -> list[int]:
 def result_text(job: Job, active: list[int], count: int) -> str:
     """The template of the returned value: the value, the tangent in its structure with None for other leaves, and auxiliary results."""
     if is_by_keys(job.output):
-        what = "the tangent of a dict whose keys are not known while compiling is asked for"
+        what = "the tangent of a dict whose keys are not known at compile time is requested"
         raise UnsupportedSyntax(what, job.result_loc(), "return its keys and its items, as list(d) and list(d.values())")
     places = iter([f"{{{count + active.index(k)}}}" if k in active else "None" for k in range(job.output.count)])
     tangent = tangent_text(job.output, places)

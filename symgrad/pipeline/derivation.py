@@ -197,7 +197,7 @@ def prepared(job: Job, func: Func) -> Func:
     if holds_complex(func):
         if func.notes is not None:
             func.notes.add("passes", "unproved", func.loc, "a function of complex numbers runs as it is shown, in none of the faster forms",
-                           hint="write real and imaginary part apart where that takes too long")  # fmt: skip
+                           hint="split it into real and imaginary part where that takes too long")  # fmt: skip
         return func
     stage = PREPARE if job.target is None else job.target.prepare()
     return run(stage, func, PassContext(job.target is not None, job.request.guarded))

@@ -49,7 +49,7 @@ def why_once(lowered: Lowered, names: tuple[str, ...]) -> tuple[str, Loc] | None
     if outside is not None:
         return "it writes to an array or list from outside", lowered.func.loc
     if lowered.keeps:
-        return "it calls a function whose results are kept", lowered.keeps[0]
+        return "it calls a cached function", lowered.keeps[0]
     return None
 
 
@@ -92,7 +92,7 @@ def said(function: Operand, makers: Mapping[Operand, Call]) -> str:
     if value is print:
         return "it prints"
     if value in STORES:
-        return "it stores something in an object that it was given"
+        return "it stores a value in an object that was passed to it"
     if (getattr(value, "__module__", None) or "").startswith("numpy.random") or isinstance(
         getattr(value, "__self__", None), np.random.RandomState
     ):

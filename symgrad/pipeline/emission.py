@@ -142,7 +142,7 @@ def seed_places(output: Result, path: str) -> list[tuple[str, Result]]:
     if not output.items:
         return [(path, output)] * output.count
     if output.how == BY_KEYS:
-        what = "the pullback of a dict whose keys are not known while compiling is asked for"
+        what = "the pullback of a dict whose keys are not known at compile time is requested"
         raise UnsupportedSyntax(what, None, "return its keys and its items, as list(d) and list(d.values())")
     how = output.how or [f"{OWNER}[{place}]" for place in range(len(output.items))]
     return [place for step, item in zip(how, output.items, strict=True) for place in seed_places(item, under(path, step))]

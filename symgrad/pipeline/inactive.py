@@ -49,7 +49,7 @@ def words_for(op: Call, varied: set[Value]) -> str:
         case "bool", _:
             return "it is only compared"
         case "int", "float" | "complex" | None:
-            return "it is turned into an integer"
+            return "it is converted to an integer"
     return f"{op.name} passes no derivative on"
 
 
@@ -91,7 +91,7 @@ def in_text(source: Source, name: str) -> tuple[str, Loc | None]:
     loads = [node for node in uses if isinstance(node.ctx, ast.Load)]
     if stores and (not loads or stores[0].lineno < loads[0].lineno):
         return "it is overwritten before it is used", source.loc(stores[0])
-    return "it is never used" if not loads else "what is computed from it does not reach the result", None
+    return "it is never used" if not loads else "no value computed from it reaches the result", None
 
 
 __all__ = ["in_text", "why_inactive"]

@@ -238,7 +238,7 @@ class Job:
                 word = words.get(next(paths), "None")
                 return f"tuple({word})" if word != "None" and isinstance(item, Many) and item.kind is tuple else word
             case Many():
-                raise UnsupportedSyntax("a list of lists of items with parts has no gradient yet", self.result_loc(), "pass arrays")
+                raise UnsupportedSyntax("a list of lists of tuples or objects has no gradient yet", self.result_loc(), "pass arrays")
             case Tree():
                 parts = tuple(Result(self.of_item(inner, paths, words), 0) for inner in item.items)
                 return self.container(item, parts).text

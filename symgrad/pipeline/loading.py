@@ -134,7 +134,7 @@ def checked_tangent(loc: Loc, tangents: Any, read: Callable[[Any], Any], primal:
     try:
         return support.tangent_of(tangents, read, primal, name)
     except (TypeError, ValueError) as error:
-        raise BadArgument(str(error), loc, "give it the tree, the shapes and the dtypes of its argument") from None
+        raise BadArgument(str(error), loc, "give it the form, the shapes and the dtypes of its argument") from None
 
 
 def plain_form(job: Job, name: str, later: Later) -> Callable[..., Any]:

@@ -25,21 +25,21 @@ def check_active(job: Job, func: Func, wrt: list[int], active: list[int]) -> Non
     """
     for one, other in job.lowered.aliases.items():
         if root_of(one) == root_of(other) and any(meet(path, job.request.wrt) for path in (one, other)):
-            what = f"{one} and {other} are one object, and the function changes it or asks for that"
+            what = f"{one} and {other} are the same object, and the function changes it or tests its identity"
             raise UnsureAlias(what, job.parameter_loc(root_of(one)), "pass a copy in one of the two places")
     written, converted = {text for _, text in job.lowered.inputs}, dict(job.signature.converted)
     for path, item in job.signature.leaves():
         is_active = isinstance(item, Array) and is_float(item) and meet(path, job.request.wrt)
         if is_active and array_copy_of(path + converted.get(path, "")) in written:
-            what = f"{path} is written to, where the caller sees it, and a gradient with respect to it is asked for"
-            raise UnsureAlias(what, job.parameter_loc(root_of(path)), "bind the attribute to a new array in its place")
+            what = f"{path} is written to, where the caller sees it, and a gradient with respect to it is requested"
+            raise UnsureAlias(what, job.parameter_loc(root_of(path)), "bind the attribute to a new array instead")
     silent = job.request.allow_unused or job.lowered.raises
     several = job.request.pullback or silent and job.request.guarded  # otherwise one object would have two tangents
     for group in () if several else job.signature.same:
         both = [name for name in job.request.wrt if name in group]
         if len(both) > 1:
-            what = f"{both[0]} and {both[1]} are one object, and the function writes to it"
-            raise UnsureAlias(what, job.parameter_loc(both[1]), "ask for the gradient of one of the two, or pass a .copy()")
+            what = f"{both[0]} and {both[1]} are the same object, and the function writes to it"
+            raise UnsureAlias(what, job.parameter_loc(both[1]), "take the gradient of one of the two, or pass a .copy()")
     if silent:
         return
     relevant = matters(func, wrt, active)
@@ -81,8 +81,8 @@ def budget_of(job: Job) -> Budget | None:
             told = f"on line {name}" if isinstance(name, int) else f"over {name}"
             loops = sorted(job.lowered.loops.items(), key=lambda item: item[0].line)
             known = ", ".join(spoken(loc, variables) for loc, variables in loops)
-            hint = f"its loops: {known}" if known else "it has no loop, or its rounds are written out one by one"
-            raise BadArgument(f"there is no loop {told} whose rounds could be run again", job.source.loc(job.source.node), hint)
+            hint = f"its loops: {known}" if known else "it has no loop, or its iterations are unrolled"
+            raise BadArgument(f"there is no loop {told} whose iterations could run again", job.source.loc(job.source.node), hint)
         chosen.update(dict.fromkeys(places, count))
     return Budget(chosen, job.request.memory)
 

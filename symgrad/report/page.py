@@ -230,7 +230,7 @@ def tape_marks(line: Line) -> list[Html]:
     if not line.tape:
         return []
     word = "read back" if line.half == "backward" else "saved here"
-    title = "what the forward half has saved is read" if line.half == "backward" else "kept for the backward half"
+    title = "reads a value that the forward half has saved" if line.half == "backward" else "kept for the backward half"
     return [element("span", word, class_="mark saved", title=title)]
 
 

@@ -25,7 +25,7 @@ NO_TREES = (
 )  # fmt: skip
 #: where the examples of an argument are: an axis, None for one argument of all examples, or a tree of these
 Axes = Any
-EMPTY = "a batch of no examples says nothing of a result whose shape the code does not know"
+EMPTY = "an empty batch does not determine the shape of a result that the code does not know"
 NO_AXES = "no argument of {name} has a batch axis: in_axes is None for all of them"
 
 
@@ -161,11 +161,11 @@ def part_word(word: str, value: Any, key: Any) -> str:
 def check_axis(axis: Any, rank: int | None, word: str, kind: str, said_by: str = "in_axes") -> int:
     """Return a nonnegative axis; raise BadArgument if it is out of range. ``said_by`` is the parameter that holds it."""
     if isinstance(axis, bool) or not isinstance(axis, int):
-        raise BadArgument(f"{said_by} says {axis!r} of {word}, which is {kind}", hint="give an axis, or None")
+        raise BadArgument(f"{said_by} is {axis!r} for {word}, which is {kind}", hint="give an axis, or None")
     if rank is None and axis >= 0:
         return axis
     if rank is None or not -rank <= axis < rank:
-        hint = f"pass an array whose axis {axis} counts the examples, or say None for {word} in in_axes"
+        hint = f"pass an array whose axis {axis} counts the examples, or write None for {word} in in_axes"
         if said_by == "out_axes":
             hint = "give an axis of the result, that of the examples among them, counted from 0"
         raise BadArgument(f"{word} has no axis {axis}: it is {kind}", hint=hint)

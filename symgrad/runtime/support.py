@@ -275,10 +275,10 @@ def check_real(x: Any) -> None:
         )
     if not known:
         name = f"an array of {x.dtype}" if kind is np.ndarray else f"a {kind.__name__}"
-        raise TypeError(f"{name} meets a value that carries a derivative, and is not computed with")
+        raise TypeError(f"{name} is combined with a value that carries a derivative, which is not supported")
     if isinstance(x, complex | np.complexfloating) or isinstance(x, np.ndarray) and x.dtype.kind == "c":
         raise TypeError(
-            "a complex value of unknown origin meets one that carries a derivative: give it a type, with np.asarray(..., dtype=complex)"
+            "a complex value of unknown origin meets one that carries a derivative: convert it, with np.asarray(..., dtype=complex)"
         )
 
 

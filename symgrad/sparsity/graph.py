@@ -212,7 +212,7 @@ class Contents:
     def reserve(self, more: int) -> None:
         """Reserve memory for ``more`` elements."""
         if self.used + more > MOST:
-            what = f"the pattern and what it is computed from have more than {MOST:,} entries: the derivative is not sparse"
+            what = f"the pattern and its intermediate results have more than {MOST:,} entries: the derivative is not sparse"
             raise BadArgument(what, hint="leave sparsity out, or pass the pattern as sparsity=pattern")
         if self.used + more > self.elements.size:
             larger = np.empty(max(self.used + more, 2 * self.elements.size), np.int64)

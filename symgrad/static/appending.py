@@ -201,7 +201,7 @@ def made_parameter(shape: Sequence[int], dtype: Any, name: str | None, said: Par
         program.global_block().vars[name] = known
         program.version += 1
     elif not isinstance(known, Parameter):
-        raise ValueError(f"{name!r} is a variable already that is no parameter; give the parameter another name")
+        raise ValueError(f"{name!r} is already a variable that is no parameter; give the parameter another name")
     elif (word := differing(said, known)) is not None:
         raise ValueError(
             f"the parameter {name!r} is there already, with another {word}; leave {word} out to share it, or give another name"

@@ -199,7 +199,7 @@ def outermost(variables: Iterable[Variable]) -> None:
     """Refuse variables of a branch or a loop: outside it they have no value."""
     for variable in variables:
         if variable.block.idx != 0:
-            raise BadArgument(f"{variable.name} belongs to a branch or a loop", hint="hand it out of there, and use what it is outside")
+            raise BadArgument(f"{variable.name} belongs to a branch or a loop", hint="return it from there, and use the result outside")
 
 
 def needs_static(function: str) -> None:
@@ -315,7 +315,7 @@ def gradients(targets: Any, inputs: Any, target_gradients: Any = None, no_grad_s
         raise refused(ValueError("targets, inputs and target gradients belong to different programs"))
     outermost(arguments)
     if len({v.name for v in ends}) < len(ends):
-        raise refused(ValueError("a target stands twice in targets; give it a target gradient of 2 instead"))
+        raise refused(ValueError("a target appears twice in targets; give it a target gradient of 2 instead"))
     cuts = cut_names(program, no_grad_set, "gradients")
     number = program.gradient_calls = program.gradient_calls + 1
     naming = Naming(program, number)

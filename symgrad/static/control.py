@@ -40,7 +40,7 @@ def named(leaf: Any) -> str | Number:
         return leaf.name
     if isinstance(leaf, bool | int | float):
         return Number(leaf)
-    raise TypeError(f"a branch or loop cannot hand out a {type(leaf).__name__}")
+    raise TypeError(f"a branch or loop cannot return a {type(leaf).__name__}")
 
 
 def tested(test: Any, word: str, function: str) -> None:
@@ -189,7 +189,7 @@ def switch_case(branch_index: Variable, branch_fns: Any, default: Callable[[], A
         if len(pair) != 2 or not isinstance(pair[0], int) or not callable(pair[1]):
             raise TypeError(f"branch_fns must hold functions, or pairs (number, function), not {pair!r}")
     if len({number for number, _ in pairs}) < len(pairs):
-        raise ValueError(f"a number stands twice in branch_fns: {sorted(number for number, _ in pairs)}")
+        raise ValueError(f"a number appears twice in branch_fns: {sorted(number for number, _ in pairs)}")
     index = tensors.reshape(branch_index, [])
     last = max(pairs, key=lambda pair: int(pair[0]))[1]
     tests = [(tensors.equal(index, int(number)), function) for number, function in pairs]  # type: ignore[attr-defined]

@@ -78,7 +78,7 @@ class Executor:
         if not isinstance(scope, Scope):
             raise refused(TypeError(f"a program runs in a Scope, not in {type(scope).__name__}"))
         if not isinstance(feed, Mapping):
-            raise refused(TypeError(f"what is fed must be a dict of values by name, not {type(feed).__name__}"))
+            raise refused(TypeError(f"feed must be a dict of values by name, not {type(feed).__name__}"))
         if program.starts:
             key = None
             scope.put({name: parameter.initializer.values(parameter.shape, parameter.dtype) for name, parameter in program.starts.items()})
@@ -200,7 +200,7 @@ def fetched(target: Any, program: Program) -> str:
     if isinstance(target, str):
         program.global_block().var(target)
         return target
-    raise refused(TypeError(f"a fetched thing must be a Variable or a name, not {type(target).__name__}"))
+    raise refused(TypeError(f"a fetched value must be a Variable or a name, not {type(target).__name__}"))
 
 
 def run_program(program: Program, feed: Mapping[str, Any] | None, fetch_list: Sequence[Any] | None, jit: Jit) -> list[Any]:

@@ -112,7 +112,7 @@ class Variable(Methods["Variable"]):
 
     def __iter__(self) -> Iterator[Variable]:
         if not self.shape or self.shape[0] < 0:
-            raise TypeError(f"{self.name} of shape {list(self.shape)} cannot be gone over: it is not known how many parts it has")
+            raise TypeError(f"{self.name} of shape {list(self.shape)} cannot be iterated over: it is not known how many parts it has")
         return (self[k] for k in range(self.shape[0]))
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:

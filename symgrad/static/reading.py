@@ -30,7 +30,7 @@ def read_function(function: Callable[..., Any], types: dict[str, Any]) -> Progra
     present = (True,) * len(names)
     func = lowered(Operation(function, present), kinds).func
     if not func.body.yields:
-        raise BadArgument(f"{function.__name__} gives no array and no number")
+        raise BadArgument(f"{function.__name__} returns neither an array nor a number")
     inner = {word: value for word, value in named_values(func).items() if word not in names and of_type(value.type) is not None}
     results: list[tuple[str, Any]] = [(word, value.type) for word, value in inner.items()]
     results += [("out", value.type) for value in func.body.yields]

@@ -84,7 +84,7 @@ def write(program: Program, path: str | Path, scope: Scope, more: Mapping[str, A
     arrays |= {f"c{k}": array for k, array in enumerate(program.constants.values())}
     content = json.dumps({**page, "values": kept}, indent=1, allow_nan=False).encode()
     if any(array.dtype.name not in DTYPES for array in arrays.values()):
-        raise SaveError("the program holds values that are no numbers")
+        raise SaveError("the program holds values that are not numbers")
     for ending in (".npz", ".json"):
         check_free(f"{path}{ending}", is_own, overwrite)
     write_file(f"{path}.npz", lambda file: write_arrays(file, arrays), is_own, overwrite)
@@ -146,7 +146,7 @@ def function_page(operation: Operation) -> list[Any]:
     said = getattr(function, "subscript", None)
     if said is not None:
         return [operation.name, *said]
-    raise SaveError(f"the program applies {operation.name}, which is no function of symgrad.functional, so it cannot be saved")
+    raise SaveError(f"the program applies {operation.name}, which is not a function of symgrad.functional, so it cannot be saved")
 
 
 def plain(value: Any) -> Any:
@@ -206,7 +206,7 @@ def load_program(path: str | Path) -> Program:
     try:
         program = program_of(page)
     except RecursionError:
-        raise SaveError("the file is not a saved program: it goes too deep") from None
+        raise SaveError("the file is not a saved program: it is nested too deeply") from None
     _, constants = arrays_of(page, path)
     for name, array in constants.items():
         fits(array, program.global_block().vars[name])
@@ -337,7 +337,7 @@ def in_order(block: Block, ready: set[str]) -> set[str]:
 def add_variable(block: Block, page: Any) -> None:
     """Add a variable to a block."""
     (name,) = words({"name": [page.get("name") if isinstance(page, dict) else None]}, "name")
-    need(name not in block.vars, f"{name!r} stands twice")
+    need(name not in block.vars, f"{name!r} appears twice")
     shape = [whole(extent, -1, LARGEST, "an extent") for extent in entries(page, "shape")]
     need(len(shape) <= 64 and isinstance(page.get("dtype"), str) and page["dtype"] in DTYPES, f"shape or dtype of {name!r}")
     flags = [page.get(key) for key in ("stop_gradient", "persistable", "is_data")]
@@ -383,7 +383,7 @@ def function_of(page: Any) -> Callable[..., Any]:
     need(isinstance(page, list) and page and isinstance(page[0], str), "a function must be named")
     if page[0] in SUBSCRIPTS and len(page) == 3:
         text, count = page[1], whole(page[2], 0, 64, "the number of indices")
-        need(isinstance(text, str) and SUBSCRIPT.fullmatch(text), f"{text!r} is no subscript")
+        need(isinstance(text, str) and SUBSCRIPT.fullmatch(text), f"{text!r} is not a subscript")
         need(re.findall(r"i\d+", text) == [f"i{k}" for k in range(count)], f"{text!r} does not have {count} indices")
         return SUBSCRIPTS[page[0]](text, count)
     need(len(page) == 1 and page[0] in FUNCTIONS, f"there is no function {page[0]!r}")

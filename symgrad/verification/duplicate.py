@@ -86,9 +86,9 @@ class Duplicate:
         if kind in PLAIN:
             return copy.copy(value)
         if isinstance(value, collections.abc.Iterator):
-            raise NotCopied(f"it is given an iterator ({kind.__name__}), which can be gone over once")
+            raise NotCopied(f"it is passed an iterator ({kind.__name__}), which can be iterated over only once")
         if isinstance(value, list | dict | tuple | set):
-            raise NotCopied(f"it is given a {kind.__name__}, of which symgrad makes no copy")
+            raise NotCopied(f"it is passed a {kind.__name__}, which symgrad does not copy")
         if not is_record(value):
             return value
         if kind is types.SimpleNamespace:
@@ -96,7 +96,7 @@ class Duplicate:
         try:
             return object.__new__(kind)
         except TypeError:
-            raise NotCopied(f"it is given a {kind.__name__}, of which symgrad makes no copy") from None
+            raise NotCopied(f"it is passed a {kind.__name__}, which symgrad does not copy") from None
 
     def fill_container(self, value: Any, duplicate: Any) -> None:
         """Fill the copy of a list or dict, of any class, with copies of its items and attributes."""
@@ -148,7 +148,7 @@ class Snapshot:
             self.held.append((value, value.copy(order="K")))
             return
         if isinstance(value, collections.abc.Iterator):
-            raise NotCopied(f"it is given an iterator ({type(value).__name__}), which can be gone over once")
+            raise NotCopied(f"it is passed an iterator ({type(value).__name__}), which can be iterated over only once")
         inner: Any = ()
         if isinstance(value, list | collections.deque):
             inner = list(items_held(value)) if isinstance(value, list) else list(value)

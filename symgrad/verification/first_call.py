@@ -163,7 +163,7 @@ class Comparison:
             if self.stores and not self.parts.later and isinstance(ours, Exception) is isinstance(theirs, Exception):
                 self.compare_left(arguments, plain)
             if changed:
-                raise self.told(ours, theirs, ", and changes what its arguments hold, which the code does not")
+                raise self.told(ours, theirs, ", and changes its arguments, which the code does not")
         if isinstance(ours, Exception):
             if isinstance(ours, FAULTS) and not isinstance(theirs, Exception) and not self.is_cut():
                 raise self.told(ours, theirs, "")

@@ -36,7 +36,7 @@ def nonzero(x: Tensor, as_tuple: bool = False, name: str | None = None) -> Any:
 def unstable(stable: bool) -> None:
     """Refuse a stable order."""
     if stable:
-        raise refused(ValueError("stable=True is not supported: equal elements may stand in any order"))
+        raise refused(ValueError("stable=True is not supported: equal elements may be in any order"))
 
 
 @rowwise

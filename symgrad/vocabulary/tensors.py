@@ -239,7 +239,7 @@ def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
     """The parts along an axis, without it."""
     length = extent(input, "input", axis)
     if length < 0:
-        raise refused(ValueError(f"axis {axis} cannot be taken apart: its extent is not known"))
+        raise refused(ValueError(f"axis {axis} cannot be split: its extent is not known"))
     return parts([apply(f.plane, input, place=k, axis=whole(axis)) for k in range(length)])
 
 

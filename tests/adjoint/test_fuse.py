@@ -232,7 +232,7 @@ func f(x: f64[!x0], w: float) -> float?:
 """,
         [X, 0.7],
         [0],
-        "the reverse of the next one gives for h_grad",
+        "depends on that of the next one through h_grad",
     ),
     "the last round's value is read": (
         """
@@ -250,7 +250,7 @@ func f(x: f64[!x0], w: float) -> float?:
 """,
         [X, 0.7],
         [0, 1],
-        "the reverse of the next one gives for v_grad",
+        "depends on that of the next one through v_grad",
     ),
     "a cell is written twice": (
         """
@@ -268,7 +268,7 @@ func f(x: f64[!x0], w: float) -> scalar f64:
 """,
         [X, 0.7],
         [0, 1],
-        "the reverse of the next one gives for out_grad",
+        "depends on that of the next one through out_grad",
     ),
     "indices from before zero may be one cell": (
         """
@@ -286,7 +286,7 @@ func f(x: f64[!x0], w: float) -> scalar f64:
 """,
         [X, 0.7],
         [0, 1],
-        "the reverse of the next one gives for out_grad",
+        "depends on that of the next one through out_grad",
     ),
 }
 

@@ -71,7 +71,7 @@ def by_symgrad_compiled(case: Case) -> Function:
         try:
             made(*case.small())
         except NotCompiled as notice:
-            raise Refused(str(notice).splitlines()[0].partition("kernels cannot hold ")[2] or str(notice)) from None
+            raise Refused(str(notice).splitlines()[0].partition("kernels do not support ")[2] or str(notice)) from None
     return made
 
 

@@ -85,7 +85,7 @@ def test_emit_check_says_by_its_exit_code_whether_a_file_is_current(
 
     options = ["--args", "np.ones(2), 0.5", "--wrt", "w", "--value"]
     assert main(["emit", program, *options, "--check", str(path)]) == 1
-    command = shlex.split(capsys.readouterr().err.rstrip().partition("writes: ")[2])
+    command = shlex.split(capsys.readouterr().err.rstrip().partition("up to date: ")[2])
     assert main(command[1:]) == 0
     assert main(["emit", program, *options, "--check", str(path)]) == 0
 

@@ -110,7 +110,7 @@ def test_a_click_keeps_lines_lit_and_shows_what_was_decided(opened: Opened) -> N
     opened.page.mouse.move(1, 1)
     assert opened.lit("pinned", "d")
     assert notes.is_visible()
-    assert "goes on a tape each time" in notes.inner_text()
+    assert "is saved on a tape in each iteration" in notes.inner_text()
     assert line.get_attribute("aria-expanded") == "true"
     opened.page.locator(".derivative .line", has_text="h_1, z = tape[i]").locator(".row").click()
     assert not notes.is_visible()

@@ -166,7 +166,7 @@ def test_a_page_holds_both_texts_and_the_reasons() -> None:
     for part in (
         "def gated(x, w, n):",
         "def gated_grad(x, w, n):",
-        "goes on a tape each time",
+        "is saved on a tape in each iteration",
         "func gated(",
         "agrees with differences",
         "in all",

@@ -131,7 +131,7 @@ def test_a_second_derivative_for_an_array_that_the_first_one_writes_to_is_refuse
     second = symgrad.grad(symgrad.grad(function_of(text.format("m.buf[0] *= 2.0")), wrt="x"), wrt="m")
     with pytest.raises(UnsureAlias, match=r"m\.buf is written to, where the caller sees it") as refusal:
         second(Model(), POINT)
-    assert refusal.value.hint == "bind the attribute to a new array in its place"
+    assert refusal.value.hint == "bind the attribute to a new array instead"
     follows = "m.buf = m.buf * np.array([2.0, 1.0, 1.0])"
     gradient = symgrad.grad(symgrad.grad(function_of(text.format(follows)), wrt="x"), wrt="m")(Model(), POINT)
     np.testing.assert_allclose(gradient.buf, [4.0 * POINT, 2.0 * POINT, 2.0 * POINT])
@@ -141,7 +141,7 @@ def test_an_array_of_an_object_that_is_an_argument_too_is_refused() -> None:
     f = function_of(HEAD + "def f(m, x):\n    m.buf[0] = 2.0\n    return np.sum(x * x) * m.buf[0]\n")
     derived, model = symgrad.grad(f, wrt="x"), Model()
     np.testing.assert_array_equal(derived(model, model.buf.copy()), 4.0 * Model().buf)
-    with pytest.raises(UnsureAlias, match="are one array, and the function writes to it") as refusal:
+    with pytest.raises(UnsureAlias, match="are the same array, and the function writes to it") as refusal:
         derived(model, model.buf)
     assert refusal.value.hint == "pass a .copy() of one of the two"
 

@@ -203,7 +203,7 @@ def refused() -> dict[str, tuple[Callable[[], Any], type[Exception], str]]:
         "a float index": (lambda: switch_case(x, [lambda: x]), TypeError, "branch_index of switch_case must be a Variable of integers"),
         "a number": (lambda: switch_case(i, {1: 3}), TypeError, "branch_fns must hold functions"),
         "no branches": (lambda: switch_case(i, []), TypeError, "not empty"),
-        "twice": (lambda: switch_case(i, [(1, lambda: x), (1, lambda: x)]), ValueError, "stands twice"),
+        "twice": (lambda: switch_case(i, [(1, lambda: x), (1, lambda: x)]), ValueError, "appears twice"),
         "another default": (lambda: switch_case(i, [lambda: x], 3), TypeError, "default of switch_case must be callable"),
     }
 

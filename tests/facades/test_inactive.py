@@ -44,12 +44,12 @@ def stopped(x):
     return symgrad.stop_gradient(x) * 2.0
 
 
-@inactive("turned into an integer", "int(x)")
+@inactive("converted to an integer", "int(x)")
 def cast(x):
     return int(x) * 2.0
 
 
-@inactive("turned into an integer", "int(x)")
+@inactive("converted to an integer", "int(x)")
 def an_integer(x):
     return int(x)
 
@@ -84,7 +84,7 @@ def chosen(x):
     return float(np.argmax([x, 1.0]))
 
 
-@inactive("does not reach the result", "def lost(x):")
+@inactive("reaches the result", "def lost(x):")
 def lost(x):
     y = x * 2
     assert y is not None

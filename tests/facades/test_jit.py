@@ -225,7 +225,7 @@ def test_a_kernel_that_is_too_long_for_the_compiler_runs_as_numpy_code(monkeypat
         return np.sum(x * np.sin(x))
 
     x = np.array([0.3, -0.7])
-    with pytest.warns(NotCompiled, match=r"kernels cannot hold \d+ operations, which numba would take minutes to compile"):
+    with pytest.warns(NotCompiled, match=r"kernels do not support \d+ operations, which numba would take minutes to compile"):
         gradient = symgrad.grad(long, jit=True)(x)
     assert np.allclose(gradient, symgrad.grad(long)(x), rtol=1e-12)
 

@@ -177,7 +177,7 @@ def test_converted_where_given_to_grad() -> None:
 @pytest.mark.parametrize("function", [neighbours, generalized])
 def test_functions_of_whole_arrays_are_refused(function: Any) -> None:
     for program in (function, lambda x: np.sum(function(x))):
-        with pytest.raises(UnknownFunction, match="of numba, whose text does not say") as caught:
+        with pytest.raises(UnknownFunction, match="of numba, whose source does not show") as caught:
             symgrad.grad(program)(X)
         assert caught.value.hint == "declare it with symgrad.rule, or write the loop over elements in an njit function"
 

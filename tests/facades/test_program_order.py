@@ -153,7 +153,7 @@ def tried(text: str, given: list[Any], wrt: str = "a", calls: int = 2) -> str:
     return "right"
 
 
-#: what is done to lists whose length is not known while compiling or differs by path, and to dicts of which the keys do, may be refused
+#: what is done to lists whose length is not known at compile time or differs by path, and to dicts of which the keys do, may be refused
 REFUSABLE = {
     "o.insert(1, a)", "o.reverse()", "del o[1]", "o[0:2] = [a]", "o.clear(); o.append(a)", "o.remove(2.5)", "o.pop('n')", "o.pop('n', None)",
     "del o['n']", "o.append({'k': a})",

@@ -60,7 +60,7 @@ def test_the_gradient_of_one_object_is_that_of_both_names() -> None:
     held = {"k": 2.0}
 
     assert symgrad.value_and_grad(f, wrt=("p", "q"), allow_unused=True)(held, held) == (36.0, ({"k": 36.0}, {"k": 36.0}))
-    with pytest.raises(UnsureAlias, match="p and q are one object"):
+    with pytest.raises(UnsureAlias, match="p and q are the same object"):
         symgrad.grad(f, wrt=("p", "q"))(held, held)
 
 
@@ -108,7 +108,7 @@ def test_one_object_in_two_places_of_an_argument_is_refused_where_it_matters() -
     g = function_of("def g(d):\n    return d['p']['v'] * d['q']['v']\nf = g\n")
     held = {"v": 2.0}
 
-    with pytest.raises(UnsureAlias, match="are one object"):
+    with pytest.raises(UnsureAlias, match="are the same object"):
         symgrad.grad(f)({"p": held, "q": held})
 
     assert symgrad.grad(f)({"p": {"v": 2.0}, "q": {"v": 2.0}}) == {"p": {"v": 0.0}, "q": {"v": 4.0}}

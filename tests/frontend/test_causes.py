@@ -86,7 +86,7 @@ def test_what_operations_raise_can_be_asked(first: str, asked: str) -> None:
 @pytest.mark.parametrize(("body", "what"), [("raise Own(a)", "own"), ("r = a / n", "an operation's")])
 def test_what_python_stores_where_it_raises_is_refused(body: str, what: str) -> None:
     program = f"{CLASSES}def f(a, n):\n    try:\n        {body}\n    except Exception as e:\n        r = a if e.__context__ is None else 2.0\n    return r\n"
-    with pytest.raises(UnsupportedSyntax, match=r"__context__.* is not followed(.|\n)*raise it from the other exception"):
+    with pytest.raises(UnsupportedSyntax, match=r"__context__.* is not supported(.|\n)*raise it from the other exception"):
         symgrad.grad(function_of(program))(0.7, 0)
 
 

@@ -43,7 +43,7 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
         7,
         "what SciPy's splines say of themselves: classes and functions of one library, told apart by identity before",
     ),
-    ("calls", "-"): (1, "the code of a function of Python's own"),
+    ("calls", "-"): (1, "the code of a Python function's own"),
     ("calls", "is_dispatching"): (1, "the same"),
     ("python_values", "*"): (2, "methods of texts and sets of Python's"),
     ("batches", "*"): (3, "fields of a binding, for the name of a function in messages"),

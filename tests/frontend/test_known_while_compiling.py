@@ -1,4 +1,4 @@
-"""What must be known while compiling is found: integers that are computed of others, dtypes, the one element of a set, names of bounds."""
+"""What must be known at compile time is found: integers that are computed of others, dtypes, the one element of a set, names of bounds."""
 
 from __future__ import annotations
 
@@ -78,5 +78,5 @@ def test_functions_that_call_themselves_or_seem_to(name: str) -> None:
 
 def test_functions_of_one_text_without_end_are_refused() -> None:
     text = "def f(x):\n    def step(g):\n        def inner(y): return step(inner)(y)\n        return inner\n    return step(None)(x)\n"
-    with pytest.raises(symgrad.SymgradError, match="without end"):
+    with pytest.raises(symgrad.SymgradError, match="endlessly"):
         symgrad.grad(function_of(text))(1.5)

@@ -156,7 +156,7 @@ def test_what_is_computed_where_a_condition_holds(expression: str) -> None:
     assert judged(function, {"x": np.array([0.2, 0.9, 0.6])}) == ("right", "")
 
 
-#: calls of functions in C that write to an array that they are given, or to one that a function of Python around them has made
+#: calls of functions in C that write to an array that they are given, or to one that a Python function around them has made
 WRITING = [
     "interpolate.CubicSpline(Y, y)(0.5)", "interpolate.PchipInterpolator(Y, y)(0.5)", "SPLINE(x)", "SPLINE(x) * x",
     "interpolate.PPoly(np.array([y[:3], y[1:]]), Y)(0.5)", "interpolate.make_interp_spline(Y, y)(0.5)", "blas.daxpy(x, y * 1.0)",

@@ -458,12 +458,12 @@ def test_algorithms_on_both_targets(name: str) -> None:
 REFUSED = {
     "mixed keys": (
         "d = {}\nfor n in numbers:\n    d[n] = a\n    d[n * 0.5] = b\nreturn sum(d.values())",
-        "make all keys of the dict one class",
+        "convert all keys of the dict to one class",
         "d = {}\nfor n in numbers:\n    d[float(n)] = a\n    d[n * 0.5] = b\nreturn sum(d.values())",
     ),
     "dicts in a dict copied deeply": (
         "d = collections.defaultdict(dict)\nfor n in numbers:\n    d[n % 2][n] = a * n\nimport copy\nreturn copy.deepcopy(d)[1][3] * b",
-        "whose keys are not known while compiling",
+        "whose keys are not known at compile time",
         "d = collections.defaultdict(dict)\nfor n in numbers:\n    d[n % 2][n] = a * n\nreturn {k: dict(v) for k, v in d.items()}[1][3] * b",
     ),
     "nan as a key": (

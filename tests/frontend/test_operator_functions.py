@@ -73,7 +73,7 @@ def test_arrays_are_not_concatenated() -> None:
     with pytest.raises(TypeError):
         operator.concat(np.ones(2), np.ones(2))
     for name in ("concat", "iconcat"):
-        with pytest.raises(symgrad.SymgradError, match="only lists, tuples and texts are concatenated"):
+        with pytest.raises(symgrad.SymgradError, match="only lists, tuples and strings are concatenated"):
             symgrad.grad(function_of(f"{HEAD}def f(x):\n    return np.sum(operator.{name}(x, x))\n"))(np.ones(2))
 
 

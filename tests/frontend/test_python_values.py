@@ -1,4 +1,4 @@
-"""Texts and sets whose values are not known while compiling, against Python; no active number can be read from them."""
+"""Texts and sets whose values are not known at compile time, against Python; no active number can be read from them."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def test_a_number_that_comes_out_of_a_set_or_a_text_is_refused_or_right(leak: st
 
 def test_the_message_where_a_number_comes_out_of_a_set() -> None:
     f = written("def f(x):\n    return x[2] * sum({float(x[0]), float(x[1])})\n", {})
-    with pytest.raises(NoDerivative, match="goes into a set and comes out of it again") as refusal:
+    with pytest.raises(NoDerivative, match="is stored in a set and read from it again") as refusal:
         symgrad.grad(f)(X)
     assert "use the number itself, or a list or tuple of numbers" in str(refusal.value)
     check(written("def f(x):\n    return x[2] * sum([x[0], x[1]])\n", {}))

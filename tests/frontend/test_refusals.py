@@ -26,7 +26,7 @@ def refused(says: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return enter
 
 
-@refused("write the places one by one")
+@refused("write the indices one by one")
 def tuple_of_unknown_length_as_an_index(x):
     places = np.array([[0, 1], [1, 1]])
     return np.sum(np.outer(x, x)[tuple(places[: int(x[0] + 2)])])

@@ -15,7 +15,7 @@ Pair = collections.namedtuple("Pair", "a b")  # noqa: PYI024  # the class withou
 X = np.array([[0.7, -1.3, 2.1], [0.4, 1.6, -0.2]])
 ITEMS = [0.5, 1.5, 2.5]
 
-#: of ``x``, whose extents are not known while compiling, and ``l``, whose length is not
+#: of ``x``, whose extents are not known at compile time, and ``l``, whose length is not
 EXPRESSIONS = """tuple(x)|list(x)|tuple(l)|list(l)|tuple(v for v in l)|tuple([v * 2 for v in l])|tuple(map(float, l))|tuple(reversed(l))
 tuple(zip(l, l))|list(zip(l, l))|[(v, v) for v in l]|[[v, v] for v in l]|tuple((v, v) for v in l)|tuple([v, v] for v in l)|Pair(*x)
 Pair(x[0], tuple(x))|tuple(l) + tuple(l)|tuple(l)[1:]|tuple(l)[::-1]|tuple(l) * 2|tuple(x) + (x,)|(x[0],) + tuple(x)|tuple(l) + ()|tuple(x)[:1]

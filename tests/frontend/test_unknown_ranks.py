@@ -7,7 +7,7 @@ import pytest
 
 from tests.against_numpy import function_of, judged
 
-#: arrays of which the number of axes is not known while compiling
+#: arrays of which the number of axes is not known at compile time
 OPEN = ("np.reshape(x * s, n)", "np.reshape(x * s, n)[::-1] * 1.0", "np.reshape(x, n) + np.reshape(x, n)")
 HOLD = {
     "alone": ("", "y"), "a name": ("w = y", "w"), "a list": ("w = [y]", "w[0]"), "two lists": ("u = [y]\n    w = [u[0]]", "w[0]"),

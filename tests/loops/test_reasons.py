@@ -100,7 +100,7 @@ def remainders(x, n):
 #: the function, its arguments, the text above the carets, what is said
 PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...], str, str]] = [
     (complexes, (X,), "np.expm1(np.sum(x) + 1j * x[0])", "np.expm1 of complex numbers"),
-    (prints, (2.0,), 'print([x], end="")', "a call of print, which is a function of Python"),
+    (prints, (2.0,), 'print([x], end="")', "a call of print, which is a Python function"),
     (half, (X,), "x.astype(np.float16)", "arrays of float16"),
     (padded, (X,), 'np.pad(x, 1, mode="reflect")', "np.pad with other than one value"),
     (rolled, (M,), "np.roll(x, (1, 1), axis=(0, 1))", "np.roll along several axes"),
@@ -128,7 +128,7 @@ def test_a_notice_names_the_line_and_what_stands_there(
     loc = notice.loc
     lines = str(notice).splitlines()
 
-    assert lines[0] == f"{function.__name__} runs as NumPy code: kernels cannot hold {reason}"
+    assert lines[0] == f"{function.__name__} runs as NumPy code: kernels do not support {reason}"
     assert loc is not None
     assert lines[1] == f"  {__file__}:{loc.line}"
     assert loc.text[loc.column : loc.end_column].partition("\n")[0].rstrip() == written

@@ -129,7 +129,7 @@ def test_what_does_not_pay_stays_and_says_why() -> None:
 
     check_grads(sorted_each_time, (0.3, 3), wrt=0)
     assert "np.array([" in code(symgrad.grad(sorted_each_time).source(0.3, 3, optimize="speed"))
-    assert "a small array stays one" in symgrad.grad(sorted_each_time).explain(0.3, 3)
+    assert "a small array stays an array" in symgrad.grad(sorted_each_time).explain(0.3, 3)
     assert "each a number of its own" in symgrad.grad(stepped).explain(np.array([0.3, 0.2]), 2.0, 4)
 
 

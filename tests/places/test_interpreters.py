@@ -190,7 +190,7 @@ def test_exec_without_a_text_is_refused_with_a_line_that_works() -> None:
 
 
 def test_what_a_function_without_a_text_reads_is_handed_over() -> None:
-    """Names of the module, of the function around it, and the class of a method."""
+    """Names of the module, of the enclosing function, and the class of a method."""
     text = "K = 2.0\ndef f(x): return K * x\ndef outer(k):\n    def inner(x): return k * x\n    return inner\n"
     text += "class Model:\n    def loss(self, x): return K * x\n"
     space: dict[str, Any] = {"symgrad": symgrad, "k": 5.0}

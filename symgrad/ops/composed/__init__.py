@@ -1,6 +1,6 @@
 """Compositions: NumPy functions written with other NumPy functions. The frontend inlines them like functions of the user.
 
-Simple Python only: ``if`` on what is known while compiling (ranks, an axis, None), calls, arithmetic.
+Simple Python only: ``if`` on what is known at compile time (ranks, an axis, None), calls, arithmetic.
 Each takes the parameters it supports; all others are refused by their absence.
 """
 

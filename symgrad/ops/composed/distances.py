@@ -88,7 +88,7 @@ def checked(metric: Any, p: Any, w: Any, VI: Any) -> Any:
     metric = NAMES.get(metric.lower(), metric.lower())
     need(metric in METRICS, "this metric is not supported")
     need(p is None or metric == "minkowski", "p is an argument of the metric 'minkowski'")
-    need(w is None or metric in WEIGHTED, "weights are supported of euclidean, sqeuclidean, cityblock and minkowski distances")
+    need(w is None or metric in WEIGHTED, "weights are supported for euclidean, sqeuclidean, cityblock and minkowski distances")
     need(VI is not None or metric != "mahalanobis", "the metric 'mahalanobis' is supported with VI")
     return metric
 

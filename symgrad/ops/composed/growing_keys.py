@@ -68,7 +68,7 @@ def unanswered(what: str) -> Any:
 
 
 def unanswered_of_set(what: str) -> Any:
-    """Refuse a question to a set whose elements are not known while compiling."""
+    """Refuse a question to a set whose elements are not known at compile time."""
     raise NotImplementedError(what)
 
 

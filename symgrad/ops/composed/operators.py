@@ -48,7 +48,7 @@ def concat(a: Any, b: Any, /) -> Any:
 def need_sequences(a: Any, b: Any) -> None:
     """Raise for operands that ``+`` accepts but ``operator.concat`` does not."""
     both = isinstance(a, (list, tuple, str)) and isinstance(b, (list, tuple, str))
-    need(both, "only lists, tuples and texts are concatenated")
+    need(both, "only lists, tuples and strings are concatenated")
 
 
 def getitem(a: Any, b: Any, /) -> Any:

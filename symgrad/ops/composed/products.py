@@ -118,7 +118,7 @@ def norm_along(x: Any, ord: Any, axis: Any) -> Any:
 
 
 def matrix_power(a: Numbers, n: int) -> Any:
-    """``np.linalg.matrix_power`` with ``n`` known while compiling or not."""
+    """``np.linalg.matrix_power`` with ``n`` known at compile time or not."""
     if n == 1:
         return a
     if n == 0:

@@ -328,7 +328,7 @@ def sorted_(iterable: Any, key: Any = None, reverse: Any = False) -> Any:
         return list(ordered[::-1]) if reverse else list(ordered)
     items = list(iterable)
     keys = np.array([key(item) for item in items])
-    need(np.ndim(keys) == 1, "sorted by a key of several numbers needs items whose number is known")
+    need(np.ndim(keys) == 1, "sorted by a key of several numbers needs a known number of items")
     must(not np.any(keys != keys), UNORDERED)
     order = np.argsort(-keys if reverse else keys, kind="stable")
     return [items[k] for k in order]
@@ -337,7 +337,7 @@ def sorted_(iterable: Any, key: Any = None, reverse: Any = False) -> Any:
 def ordered_of(items: Any, keys: Any, reverse: Any) -> Any:
     """``sorted`` by a number for each item; of equals the first stays first."""
     numbers = np.array(keys)
-    need(np.ndim(numbers) == 1, "sorted by a key of several numbers needs items whose number is known")
+    need(np.ndim(numbers) == 1, "sorted by a key of several numbers needs a known number of items")
     must(not np.any(numbers != numbers), UNORDERED)
     order = np.argsort(-numbers if reverse else numbers, kind="stable")
     return [items[k] for k in order]
@@ -346,7 +346,7 @@ def ordered_of(items: Any, keys: Any, reverse: Any) -> Any:
 def most_of(items: Any, keys: Any) -> Any:
     """``max`` by a number for each item."""
     numbers = np.array(keys)
-    need(np.ndim(numbers) == 1, "max by a key of several numbers needs items whose number is known")
+    need(np.ndim(numbers) == 1, "max by a key of several numbers needs a known number of items")
     must(not np.any(numbers != numbers), UNORDERED)
     return items[int(np.argmax(numbers))]
 
@@ -354,7 +354,7 @@ def most_of(items: Any, keys: Any) -> Any:
 def least_of(items: Any, keys: Any) -> Any:
     """``min`` by a number for each item."""
     numbers = np.array(keys)
-    need(np.ndim(numbers) == 1, "min by a key of several numbers needs items whose number is known")
+    need(np.ndim(numbers) == 1, "min by a key of several numbers needs a known number of items")
     must(not np.any(numbers != numbers), UNORDERED)
     return items[int(np.argmin(numbers))]
 
@@ -370,7 +370,7 @@ def most_by(iterable: Any, key: Any) -> Any:
     """``max`` by a key."""
     items = list(iterable)
     keys = np.array([key(item) for item in items])
-    need(np.ndim(keys) == 1, "max by a key of several numbers needs items whose number is known")
+    need(np.ndim(keys) == 1, "max by a key of several numbers needs a known number of items")
     must(not np.any(keys != keys), UNORDERED)
     return items[int(np.argmax(keys))]
 
@@ -379,7 +379,7 @@ def least_by(iterable: Any, key: Any) -> Any:
     """``min`` by a key."""
     items = list(iterable)
     keys = np.array([key(item) for item in items])
-    need(np.ndim(keys) == 1, "min by a key of several numbers needs items whose number is known")
+    need(np.ndim(keys) == 1, "min by a key of several numbers needs a known number of items")
     must(not np.any(keys != keys), UNORDERED)
     return items[int(np.argmin(keys))]
 

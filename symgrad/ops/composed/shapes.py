@@ -96,7 +96,7 @@ def rollaxis(a: Numbers, axis: Any, start: Any = 0) -> Any:
 
 
 def rot90(m: Numbers, k: int = 1, axes: Any = None) -> Any:
-    """``np.rot90``: so many quarter turns, which are known while compiling."""
+    """``np.rot90``: so many quarter turns, which are known at compile time."""
     first, second = (0, 1) if axes is None else axes
     turns = k % 4
     if turns == 0:

@@ -26,7 +26,7 @@ def average(a: Numbers, axis: Any = None, weights: Numbers = None, returned: Any
     need(alike or axis is not None, "Axis must be specified when shapes of a and weights differ.")
     need(alike or np.ndim(weights) == 1 and not isinstance(axis, tuple), "weights of np.average along several axes are not supported")
     if alike:
-        must(np.shape(weights) == np.shape(a), "the weights of np.average have another shape than what is averaged")
+        must(np.shape(weights) == np.shape(a), "the weights of np.average have another shape than the averaged array")
         shares = weights
     else:
         shares = np.moveaxis(np.reshape(weights, (1,) * (np.ndim(a) - 1) + (-1,)), -1, axis)
@@ -168,7 +168,7 @@ def weighted_mean(a: Any, b: Any, part: Any) -> Any:
 def quantile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear", keepdims: Any = False) -> Any:
     """``np.quantile``: interpolation between the two elements next to the position."""
     ordered = np.sort(rows_first(a, axis), axis=0)
-    must(ordered.shape[0] > 0, "quantiles of nothing are not supported")
+    must(ordered.shape[0] > 0, "quantiles of no elements are not supported")
     if np.ndim(q):
         must(np.min(q) >= 0 and np.max(q) <= 1, "quantiles must be between 0 and 1")
     else:
@@ -198,7 +198,7 @@ def nanmedian(a: Numbers, axis: Any = None, keepdims: Any = False) -> Any:
     if axis is None:
         whole = np.ravel(a)
         medians = np.median(whole[~np.isnan(whole)]) if a.dtype.kind not in "iub" else np.median(a)
-        need(np.ndim(a) > 0 or not keepdims, "np.nanmedian with keepdims is supported of arrays that have axes")
+        need(np.ndim(a) > 0 or not keepdims, "np.nanmedian with keepdims is supported for arrays that have axes")
         return np.reshape(medians, (1,) * np.ndim(a)) if keepdims else medians
     if isinstance(axis, tuple):
         medians = nanmedian_along(rows_first(a, axis), 0, False)
@@ -243,7 +243,7 @@ def nanquantile_along(a: Any, q: Any, axis: Any, method: str) -> Any:
     need(method == "linear", "this method of np.nanquantile along axes is not supported")
     must(0 <= q <= 1, "quantiles must be between 0 and 1")
     ordered = np.sort(rows_first(a, axis), axis=0)
-    must(ordered.shape[0] > 0, "quantiles of nothing are not supported")
+    must(ordered.shape[0] > 0, "quantiles of no elements are not supported")
     count = np.sum(~np.isnan(ordered), axis=0, keepdims=True)
     place = q * np.maximum(count - 1, 0)
     low = np.floor(place).astype(int)

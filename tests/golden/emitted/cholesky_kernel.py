@@ -66,5 +66,5 @@ def cholesky_grad(matrix):
     """Gradient of cholesky with respect to matrix.  Written by symgrad from programs.py:106."""
     try:
         return cholesky_grad_kernel(matrix)
-    except Exception:  # left to NumPy, which raises too, or goes on
+    except Exception:  # the NumPy code takes over: it raises too, or continues
         return cholesky_grad_numpy(matrix)

@@ -126,5 +126,5 @@ def gmm_grad(alphas, means, inverse, x, gamma):
     """Gradient of gmm with respect to alphas, means, inverse.  Written by symgrad from programs.py:13."""
     try:
         return gmm_grad_kernel(alphas, means, inverse, x, gamma)
-    except Exception:  # left to NumPy, which raises too, or goes on
+    except Exception:  # the NumPy code takes over: it raises too, or continues
         return gmm_grad_numpy(alphas, means, inverse, x, gamma)

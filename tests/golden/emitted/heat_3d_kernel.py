@@ -126,5 +126,5 @@ def heat_3d_grad(start, steps):
     """Gradient of heat_3d with respect to start.  Written by symgrad from programs.py:49."""
     try:
         return heat_3d_grad_kernel(start, steps)
-    except Exception:  # left to NumPy, which raises too, or goes on
+    except Exception:  # the NumPy code takes over: it raises too, or continues
         return heat_3d_grad_numpy(start, steps)

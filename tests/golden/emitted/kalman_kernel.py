@@ -190,5 +190,5 @@ def kalman_grad(motion, noise, seen, error, measurements):
     """Gradient of kalman with respect to motion, noise, error.  Written by symgrad from programs.py:79."""
     try:
         return kalman_grad_kernel(motion, noise, seen, error, measurements)
-    except Exception:  # left to NumPy, which raises too, or goes on
+    except Exception:  # the NumPy code takes over: it raises too, or continues
         return kalman_grad_numpy(motion, noise, seen, error, measurements)

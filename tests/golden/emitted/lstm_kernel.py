@@ -124,5 +124,5 @@ def lstm_grad(weights, bias, initial, inputs, targets):
     """Gradient of lstm with respect to weights, bias, initial.  Written by symgrad from programs.py:31."""
     try:
         return lstm_grad_kernel(weights, bias, initial, inputs, targets)
-    except Exception:  # left to NumPy, which raises too, or goes on
+    except Exception:  # the NumPy code takes over: it raises too, or continues
         return lstm_grad_numpy(weights, bias, initial, inputs, targets)

@@ -72,5 +72,5 @@ def lu_grad(matrix):
     """Gradient of lu with respect to matrix.  Written by symgrad from programs.py:96."""
     try:
         return lu_grad_kernel(matrix)
-    except Exception:  # left to NumPy, which raises too, or goes on
+    except Exception:  # the NumPy code takes over: it raises too, or continues
         return lu_grad_numpy(matrix)

@@ -49,5 +49,5 @@ def vdp_grad(x, v, stiffness, h, steps):
     """Gradient of vdp with respect to x, v, stiffness.  Written by symgrad from programs.py:69."""
     try:
         return vdp_grad_kernel(x, v, stiffness, h, steps)
-    except Exception:  # left to NumPy, which raises too, or goes on
+    except Exception:  # the NumPy code takes over: it raises too, or continues
         return vdp_grad_numpy(x, v, stiffness, h, steps)

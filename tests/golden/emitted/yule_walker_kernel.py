@@ -103,5 +103,5 @@ def yule_walker_grad(correlations):
     """Gradient of yule_walker with respect to correlations.  Written by symgrad from programs.py:118."""
     try:
         return yule_walker_grad_kernel(correlations)
-    except Exception:  # left to NumPy, which raises too, or goes on
+    except Exception:  # the NumPy code takes over: it raises too, or continues
         return yule_walker_grad_numpy(correlations)
