@@ -19,8 +19,8 @@ import symgrad
 from symgrad.eager import Tensor
 from symgrad.errors import IntegerArgument, SymgradError, UnsupportedSyntax
 from symgrad.frontend import aliases, recursion
-from symgrad.frontend.bindings import State
 from symgrad.frontend.joins import Joining
+from symgrad.frontend.program_state import State
 from symgrad.frontend.source import read
 from symgrad.ir.core import TRUE, Block, If, walk
 from symgrad.location import NOWHERE

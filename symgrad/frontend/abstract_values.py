@@ -25,12 +25,12 @@ from symgrad.frontend.bindings import (
     Obj,
     OneOf,
     Ref,
-    State,
     Static,
     Tup,
     is_row,
     row_at,
 )
+from symgrad.frontend.program_state import State
 from symgrad.ir.core import NONE, UNDEF, Const, Operand, Value
 from symgrad.ir.types import BOOL, INT, TEXT, UNDEFINED, UNKNOWN, Array, List, Object, Type, Unknown, join
 from symgrad.location import Loc

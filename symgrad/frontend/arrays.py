@@ -13,13 +13,14 @@ from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.aliases import is_one_of_several, of_each
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.besides import dtype_named, in_order, known
-from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Step, Tup, held_items, is_none
+from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Step, Tup, is_none
 from symgrad.frontend.builtins import list_
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.enumerated import each
 from symgrad.frontend.exact import check_kind, is_anything, is_instance, is_single
 from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import array_of, as_array, unwrap, with_items
+from symgrad.frontend.program_state import held_items
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import ONE, ZERO, Const

@@ -15,7 +15,7 @@ from typing import Any
 from symgrad.errors import BadArgument, SymgradError, UnsupportedSyntax
 from symgrad.frontend.abstract_values import settled
 from symgrad.frontend.batch_results import Form, FormOf, kept_results, place_along
-from symgrad.frontend.bindings import Binding, External, HeapKey, Name, Num, Obj, Ref, Static, Tup, is_long
+from symgrad.frontend.bindings import Binding, External, HeapKey, Name, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.filling import extent_of
 from symgrad.frontend.flow import counted, loop_key
@@ -26,6 +26,7 @@ from symgrad.frontend.nested import refuse_option
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.outside import entries_of, outside
 from symgrad.frontend.pinning import pinned
+from symgrad.frontend.program_state import is_long
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.tables import callee
 from symgrad.ir.core import ONE, ZERO, Block, Const, Operand

@@ -1,20 +1,23 @@
-"""What a name can be bound to during lowering, and the state of a program that joins merge.
+"""Bindings: what a name can be bound to during lowering.
 
 Memory is in SSA form: an array object is a ``Location`` whose content is the version in
-``State.memory``; a name holds a ``Ref`` (location and view path).
+``State.memory`` (``program_state``); a name holds a ``Ref`` (location and view path).
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from symgrad.ir.core import FALSE, TRUE, UNDEF, Const, Operand, Value
-from symgrad.ir.types import Array, List, Object
+from symgrad.ir.core import UNDEF, Const, Operand, Value
+from symgrad.ir.types import Object
 from symgrad.location import NOWHERE, Loc
+
+if TYPE_CHECKING:
+    from symgrad.frontend.program_state import State
 
 
 @dataclass(eq=False, slots=True)
@@ -278,165 +281,12 @@ ROW = "row"  #: the step from a list of lists to an inner list: the index, the o
 MISSING = Missing()
 ABSENT = Static(None)
 Name = tuple[Any, str]
-#: a set of locations in order of entry; it is replaced, never changed
-Locations = Mapping["Location", None]
-NO_LOCATIONS: Locations = MappingProxyType({})
 #: the objects that an object may be, each with the bool that says whether it is; it is replaced, never changed
 Keys = Mapping["HeapKey", Operand]
 NO_KEYS: Keys = MappingProxyType({})
-#: the copies of an array that were made for the caller, each with the path of its view
-StoredArrays = tuple[tuple[tuple[Step, ...], Operand], ...]
 
 #: path conditions: on bools; on indices and numbers, whether they equal a value or are among several
 Known = Mapping[Operand | tuple[Operand, Hashable], bool]
-NOTHING_KNOWN: Known = MappingProxyType({})
-
-
-@dataclass(slots=True)
-class State:
-    """Everything that changes as a program runs: names, operands, memory, objects, and which memory is doubtful.
-
-    ``operands`` are the values that the current statements have evaluated and not used yet,
-    outermost first: arguments while others are evaluated, owners of stores, iterables of loops,
-    managers of ``with``. They are roots, as names are. ``partners`` are pairs of locations that may
-    share memory; ``stale`` are locations whose partner was written to, with the location of the
-    store; ``twins`` are objects that must not be changed; ``kin`` says of objects that may be one
-    whether they are: a store to one of them is a store to the others where they are. ``known``: the
-    path conditions, bools decided by tests. ``dead``: this path has raised. ``owning``: lists of
-    lists of any length whose inner lists have no other reference. ``handles`` and
-    ``stored_arrays``: objects and arrays that the caller holds because they were stored in one of
-    the caller's objects, with their operands there; None where that depends on the path (see
-    ``stored``).
-    """
-
-    names: dict[Name, Binding] = field(default_factory=dict)
-    operands: tuple[Binding, ...] = ()
-    memory: dict[Location, Operand] = field(default_factory=dict)
-    heap: dict[HeapKey, tuple[tuple[Any, Binding], ...] | Ref] = field(default_factory=dict)
-    partners: dict[Location, Locations] = field(default_factory=dict)
-    stale: dict[Location, Loc] = field(default_factory=dict)
-    twins: frozenset[HeapKey] = frozenset()
-    kin: dict[HeapKey, Keys] = field(default_factory=dict)
-    bases: dict[Location, Mapping[Ref, Operand]] = field(default_factory=dict)  #: of arrays that are one of several: see ``aliases``
-    codes: frozenset[int] = frozenset({0})
-    known: Known = field(default_factory=lambda: NOTHING_KNOWN)  #: is replaced, never changed
-    dead: bool = False
-    owning: frozenset[Location] = frozenset()
-    handles: dict[HeapKey, Operand | None] = field(default_factory=dict)
-    stored_arrays: dict[Location, StoredArrays | None] = field(default_factory=dict)
-
-    def copy(self) -> State:
-        memory = dict(self.memory), dict(self.heap), dict(self.partners), dict(self.stale)
-        objects = self.twins, dict(self.kin), dict(self.bases)
-        stored = dict(self.handles), dict(self.stored_arrays)
-        return State(dict(self.names), self.operands, *memory, *objects, self.codes, self.known, self.dead, self.owning, *stored)
-
-    def roots(self) -> Iterator[Binding]:
-        """The roots from which the program can reach objects and memory."""
-        yield from self.names.values()
-        yield from self.operands
-
-    def pair(self, new: Location, old: Location) -> None:
-        """Record that two locations may alias; ``new`` may also alias what ``old`` may."""
-        self.share_all(new, (old, *self.near(old)))
-
-    def near(self, location: Location) -> list[Location]:
-        """The locations that a location may alias."""
-        partners = self.partners.get(location, NO_LOCATIONS)
-        if not self.bases:
-            return [*partners]
-        bases = [base.location for base in self.bases.get(location, ())]
-        near = dict.fromkeys([location, *partners, *bases, *(x for base in bases for x in self.partners.get(base, NO_LOCATIONS))])
-        near |= {alias: None for alias, others in self.bases.items() if any(other.location in near for other in others)}
-        del near[location]
-        return [*near]
-
-    def share(self, one: Location, other: Location) -> None:
-        """Record that two locations may alias; this implies nothing about their other aliases."""
-        self.share_all(one, (other,))
-
-    def share_all(self, one: Location, others: Iterable[Location]) -> None:
-        """Record that a location may alias each of the others."""
-        known = self.partners.get(one, NO_LOCATIONS)
-        added = {other: None for other in others if other is not one and other not in known}
-        for other in added:
-            self.partners[other] = {**self.partners.get(other, NO_LOCATIONS), one: None}
-        if added:
-            self.partners[one] = {**known, **added}
-
-    def drop_partners(self, outside: Iterable[Location]) -> None:
-        """Forget the aliases of locations that no longer exist: the locations that they may alias need not alias each other.
-
-        Arrays from ``outside`` always exist.
-        """
-        kept = {*self.memory, *self.stored_arrays, *outside}
-        for location, others in list(self.partners.items()):
-            if location not in kept:
-                del self.partners[location]
-            elif not kept >= others.keys():
-                self.partners[location] = {other: None for other in others if other in kept}
-
-    def relate(self, one: HeapKey, other: HeapKey, same: Operand) -> None:
-        """Record that two objects may be the same: a bool says whether they are."""
-        self.kin[one] = MappingProxyType({**self.kin.get(one, NO_KEYS), other: same})
-        self.kin[other] = MappingProxyType({**self.kin.get(other, NO_KEYS), one: same})
-
-    def sameness(self, one: HeapKey | None, other: HeapKey | None) -> Operand:
-        """A bool that says whether two objects are the same; None is no object."""
-        if one is None or other is None:
-            return FALSE
-        return TRUE if one is other else self.kin.get(one, NO_KEYS).get(other, FALSE)
-
-    def stored(self, location: Location, loc: Loc) -> None:
-        """Record a store to a location: its possible aliases are doubtful from here on.
-
-        A store to a list changes neither the arrays in it nor other lists of them: the identity of
-        objects is known per object.
-        """
-        is_of_list = isinstance(self.memory[location].type, List)
-        for partner in self.partners.get(location, NO_LOCATIONS):
-            if not (is_of_list and partner in self.memory and isinstance(self.memory[partner].type, Array | List)):
-                self.stale.setdefault(partner, loc)
-                for alias, bases in self.bases.items():
-                    if any(base.location is partner for base in bases):  # an array that may be the partner is as doubtful
-                        self.stale.setdefault(alias, loc)
-        if not is_of_list:
-            for other in self.through_lists(location):
-                self.stale.setdefault(other, loc)
-
-    def through_lists(self, location: Location) -> list[Location]:
-        """The locations that may be an array, or hold it, because lists hold the same arrays."""
-
-        def is_list(other: Location) -> bool:
-            return other in self.memory and isinstance(self.memory[other].type, List)
-
-        locations: dict[Location, None] = {}
-        todo = [other for other in self.partners.get(location, NO_LOCATIONS) if is_list(other)]
-        while todo:
-            for item in self.partners.get(todo.pop(), NO_LOCATIONS):
-                for other in [item, *self.partners.get(item, NO_LOCATIONS)]:
-                    if other is not location and other not in locations and (other is item or is_list(other)):
-                        locations[other] = None
-                        todo += [other] if is_list(other) else []
-        return list(locations)
-
-    def entries(self, key: HeapKey) -> tuple[tuple[Any, Binding], ...]:
-        """The content of an object of static structure."""
-        content = self.heap[key]
-        assert not isinstance(content, Ref)
-        return content
-
-    def become(self, other: State) -> None:
-        """Take over another state."""
-        self.names, self.operands, self.memory, self.heap = other.names, other.operands, other.memory, other.heap
-        self.partners, self.stale, self.twins, self.kin, self.bases = other.partners, other.stale, other.twins, other.kin, other.bases
-        self.codes, self.known, self.dead, self.owning = other.codes, other.known, other.dead, other.owning
-        self.handles, self.stored_arrays = other.handles, other.stored_arrays
-
-
-def is_long(binding: Any, state: State) -> bool:
-    """Whether the binding is a list of dynamic length, or a tuple created from one."""
-    return isinstance(binding, Obj) and binding.key.kind == "list" and isinstance(state.heap[binding.key], Ref)
 
 
 def memory_of(content: Any) -> Location | None:
@@ -500,14 +350,6 @@ def known_key(held: Any) -> Any:
     return MISSING
 
 
-def held_items(binding: Any, state: State) -> list[Binding] | None:
-    """The items of a tuple, or of a list of static length; None for all else."""
-    if isinstance(binding, Tup):
-        return list(binding.items)
-    is_known = isinstance(binding, Obj) and binding.key.kind == "list" and not isinstance(state.heap[binding.key], Ref)
-    return [item for _, item in state.entries(binding.key)] if is_known else None
-
-
 def element_of(binding: Binding) -> Binding:
     """The number in an array without axes."""
     return Ref(binding.location, (*binding.path, Step("", ()))) if isinstance(binding, Ref) else binding
@@ -541,14 +383,11 @@ __all__ = [
     "OneOf",
     "Partial",
     "Ref",
-    "State",
     "Static",
     "Step",
     "Tup",
     "View",
     "element_of",
-    "held_items",
-    "is_long",
     "is_none",
     "is_plain_tuple",
     "is_row",

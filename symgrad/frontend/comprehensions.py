@@ -8,7 +8,7 @@ from typing import Any
 
 from symgrad.frontend.activation import holds_function
 from symgrad.frontend.appending import append
-from symgrad.frontend.bindings import MISSING, Binding, Fun, Generator, Missing, Num, Obj, Static, is_long, known_key
+from symgrad.frontend.bindings import MISSING, Binding, Fun, Generator, Missing, Num, Obj, Static, known_key
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch, counted, guess_names, loop_key
 from symgrad.frontend.frames import Frame, Going
@@ -18,6 +18,7 @@ from symgrad.frontend.iterate import Firsts, each_of_firsts, held_lists, indices
 from symgrad.frontend.live import rounds_from
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.operators import binary
+from symgrad.frontend.program_state import is_long
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import expression
 from symgrad.frontend.targets import bind

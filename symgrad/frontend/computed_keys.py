@@ -17,22 +17,7 @@ import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite, either
-from symgrad.frontend.bindings import (
-    MISSING,
-    NOTHING_KNOWN,
-    Binding,
-    Known,
-    Maybe,
-    Missing,
-    Num,
-    Obj,
-    OneOf,
-    Ref,
-    Static,
-    Tup,
-    known_key,
-    python_class,
-)
+from symgrad.frontend.bindings import MISSING, Binding, Known, Maybe, Missing, Num, Obj, OneOf, Ref, Static, Tup, known_key, python_class
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.enumerated import among, each, is_one_of_kinds
 from symgrad.frontend.flow import choose, choose_in_turn
@@ -40,6 +25,7 @@ from symgrad.frontend.growing_dicts import note_new_key
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.operands import static_binding
 from symgrad.frontend.pinning import pinnable, pinned
+from symgrad.frontend.program_state import NOTHING_KNOWN
 from symgrad.frontend.python_values import python_comparison
 from symgrad.ir.core import FALSE, NONE, TRUE, Call, Const, Operand
 from symgrad.ir.types import Array, Scalar

@@ -26,7 +26,6 @@ from symgrad.frontend.bindings import (
     Obj,
     OneOf,
     Ref,
-    State,
     Static,
     Step,
     Tup,
@@ -38,6 +37,7 @@ from symgrad.frontend.members import plain
 from symgrad.frontend.mixed import MIXING
 from symgrad.frontend.path_conditions import TESTS
 from symgrad.frontend.pinning import pinned_as
+from symgrad.frontend.program_state import State
 from symgrad.frontend.reach import memory_within, reached
 from symgrad.frontend.shared_state import SharedState
 from symgrad.frontend.tables import PARTS, SPREAD

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.errors import BadArgument, UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup, is_long
+from symgrad.frontend.bindings import Binding, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import check_count
 from symgrad.frontend.inner import Directional, Inner, Linearizing, Structure, apart, holds_floats, inline, pair_of, parts_of
 from symgrad.frontend.inner_parts import Part
 from symgrad.frontend.nested import Reached, own_options, reached, refuse_option
 from symgrad.frontend.operands import unwrap
+from symgrad.frontend.program_state import is_long
 from symgrad.frontend.tables import callee
 from symgrad.frontend.unpacking import unpack
 from symgrad.ir.core import Const, Operand

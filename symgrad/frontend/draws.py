@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.frontend.bindings import Binding, External, Num, Ref, Static, held_items
+from symgrad.frontend.bindings import Binding, External, Num, Ref, Static
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.opaque import GENERATORS, opaque, opaque_method
 from symgrad.frontend.operands import known_value
+from symgrad.frontend.program_state import held_items
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import Object, Scalar

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.frontend.bindings import Binding, Num, Static, held_items
+from symgrad.frontend.bindings import Binding, Num, Static
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exact import check_kind
 from symgrad.frontend.operands import known_value
+from symgrad.frontend.program_state import held_items
 from symgrad.ir.core import Const
 from symgrad.ir.types import DTYPES, Array, Scalar
 

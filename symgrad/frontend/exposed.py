@@ -12,8 +12,9 @@ from typing import Any
 
 from symgrad.errors import SymgradError
 from symgrad.frontend.abstract_values import objects_of, places_in
-from symgrad.frontend.bindings import HeapKey, Location, Obj, Ref, State, StoredArrays
+from symgrad.frontend.bindings import HeapKey, Location, Obj, Ref
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.program_state import State, StoredArrays
 from symgrad.ir.core import Block, Value
 from symgrad.ir.types import Object
 

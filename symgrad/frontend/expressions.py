@@ -8,7 +8,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does
-from symgrad.frontend.bindings import Binding, Missing, Num, Obj, Static, Tup, is_long, known_key
+from symgrad.frontend.bindings import Binding, Missing, Num, Obj, Static, Tup, known_key
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.function_attributes import new_function
 from symgrad.frontend.growing_dicts import is_to_grow, let_grow, new_dict, new_growing, note_new_site
@@ -18,6 +18,7 @@ from symgrad.frontend.operands import known_value, static_key
 from symgrad.frontend.outside import entries_of
 from symgrad.frontend.pinning import pinned_length
 from symgrad.frontend.printed import shown
+from symgrad.frontend.program_state import is_long
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import Const

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
-from symgrad.frontend.bindings import REFUSED, Binding, Broken, Choice, Known, Maybe, Name, Num, OneOf, Ref, State, Tup
+from symgrad.frontend.bindings import REFUSED, Binding, Broken, Choice, Known, Maybe, Name, Num, OneOf, Ref, Tup
 from symgrad.frontend.branch_sides import Side
 from symgrad.frontend.carried import after_loop, loop
 from symgrad.frontend.context import Lowering
@@ -24,6 +24,7 @@ from symgrad.frontend.interruptions import Raised, Unresolved
 from symgrad.frontend.joins import join_states
 from symgrad.frontend.pinning import pinnable, refused_beside, what_decides
 from symgrad.frontend.plans import Head
+from symgrad.frontend.program_state import State
 from symgrad.frontend.scopes import assigned
 from symgrad.frontend.tables import STATEMENTS
 from symgrad.identity import Same

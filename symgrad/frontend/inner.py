@@ -14,7 +14,7 @@ from typing import Any
 from symgrad.abstraction import abstract_value
 from symgrad.errors import BadArgument, UnsupportedSyntax
 from symgrad.frontend.adapters import adapted, is_adapted
-from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, Ref, State, Static, Tup
+from symgrad.frontend.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.columns import split
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import STORAGE, storage_of
@@ -22,6 +22,7 @@ from symgrad.frontend.inner_parts import Part, part_at, with_part
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.outside import change_outside
+from symgrad.frontend.program_state import State
 from symgrad.frontend.recursion import close, keep_arguments
 from symgrad.frontend.scopes import parameters
 from symgrad.frontend.tables import SPREAD

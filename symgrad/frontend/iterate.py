@@ -24,7 +24,6 @@ from symgrad.frontend.bindings import (
     Num,
     Obj,
     Ref,
-    State,
     Static,
     Step,
     Tup,
@@ -39,6 +38,7 @@ from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.operands import is_range, static_binding
 from symgrad.frontend.outside import check_reader, outside, rely_on_keys
+from symgrad.frontend.program_state import State
 from symgrad.frontend.python_values import answer, python_items
 from symgrad.frontend.reach import parts_of
 from symgrad.frontend.sequences import FEW, sequence_of

@@ -14,22 +14,7 @@ from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite
 from symgrad.frontend.appending import bounded
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import (
-    ABSENT,
-    MISSING,
-    Binding,
-    External,
-    Generator,
-    HeapKey,
-    Iter,
-    Num,
-    Obj,
-    Partial,
-    Ref,
-    Static,
-    Tup,
-    is_long,
-)
+from symgrad.frontend.bindings import ABSENT, MISSING, Binding, External, Generator, HeapKey, Iter, Num, Obj, Partial, Ref, Static, Tup
 from symgrad.frontend.builtins import list_
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import run_again_in_reverse
@@ -41,6 +26,7 @@ from symgrad.frontend.iterate import items_of, known_items, sequence
 from symgrad.frontend.memory import Index, load
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.pinning import pinnable
+from symgrad.frontend.program_state import is_long
 from symgrad.frontend.protocols import ITERABLE, defines_any, own_method
 from symgrad.frontend.stepping import begin, held_now, is_iterator, is_record, iterator, new_record, own_iterator, record, stepped
 from symgrad.frontend.tables import SPECIAL, callee, special

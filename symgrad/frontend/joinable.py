@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.frontend.bindings import Binding, Bound, Broken, Choice, Fun, Generator, HeapKey, Iter, Maybe, Obj, Ref, State, Static, Tup
+from symgrad.frontend.bindings import Binding, Bound, Broken, Choice, Fun, Generator, HeapKey, Iter, Maybe, Obj, Ref, Static, Tup
+from symgrad.frontend.program_state import State
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import List, Scalar, Type
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from symgrad.frontend.bindings import HeapKey, Ref, State, is_row, memory_of, row_at
+from symgrad.frontend.bindings import HeapKey, Ref, is_row, memory_of, row_at
 from symgrad.frontend.branch_sides import Side
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.program_state import State
 from symgrad.frontend.reach import reached, rows_seen
 from symgrad.frontend.sequences import owns_items
 from symgrad.ir.core import UNDEF, Operand, Value

@@ -25,7 +25,6 @@ from symgrad.frontend.bindings import (
     ABSENT,
     MISSING,
     NO_KEYS,
-    NO_LOCATIONS,
     Binding,
     Bound,
     Broken,
@@ -38,7 +37,6 @@ from symgrad.frontend.bindings import (
     Obj,
     OneOf,
     Ref,
-    State,
     Static,
     Tup,
     View,
@@ -53,6 +51,7 @@ from symgrad.frontend.joinable import can_be_called, chooses_object, holds_objec
 from symgrad.frontend.joined_arrays import JoinedArrays
 from symgrad.frontend.joined_rows import own_items, own_rows, row_in_both, rows_left, share_rows
 from symgrad.frontend.path_conditions import in_all
+from symgrad.frontend.program_state import NO_LOCATIONS, State
 from symgrad.frontend.reach import memory_held, memory_within, objects_in, reached, tuple_and_items
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from symgrad.frontend.bindings import NO_KEYS, HeapKey, Location, Ref, State
+from symgrad.frontend.bindings import NO_KEYS, HeapKey, Location, Ref
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.plans import Head, Plan
+from symgrad.frontend.program_state import State
 from symgrad.frontend.reach import reached
 from symgrad.ir.core import FALSE, TRUE, Const, Operand
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, View, held_items, is_long
+from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, View
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import as_base
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
@@ -30,6 +30,7 @@ from symgrad.frontend.iterate import (
 )
 from symgrad.frontend.live import rounds_from
 from symgrad.frontend.operands import is_range
+from symgrad.frontend.program_state import held_items, is_long
 from symgrad.frontend.scopes import assigned
 from symgrad.frontend.stepping import begin, sites_of, with_position
 from symgrad.frontend.tables import statement

@@ -9,22 +9,7 @@ from typing import Any
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import present
 from symgrad.frontend.attributes import attribute_of
-from symgrad.frontend.bindings import (
-    MISSING,
-    Binding,
-    Choice,
-    External,
-    Iter,
-    Maybe,
-    Num,
-    Obj,
-    OneOf,
-    Ref,
-    Static,
-    View,
-    held_items,
-    is_long,
-)
+from symgrad.frontend.bindings import MISSING, Binding, Choice, External, Iter, Maybe, Num, Obj, OneOf, Ref, Static, View
 from symgrad.frontend.comparison import comparison
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import as_base, is_derived
@@ -33,6 +18,7 @@ from symgrad.frontend.flow import branch, choose, run
 from symgrad.frontend.iterate import known_items
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.outside import check_reader, item_text, outside, rely_on_keys
+from symgrad.frontend.program_state import held_items, is_long
 from symgrad.frontend.protocols import class_of
 from symgrad.frontend.reading import attribute_text, entry_of_class, from_class, users_bases
 from symgrad.frontend.tables import statement

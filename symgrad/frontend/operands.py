@@ -8,21 +8,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import (
-    Binding,
-    Iter,
-    Num,
-    Obj,
-    Ref,
-    Static,
-    Tup,
-    element_of,
-    held_items,
-    is_long,
-    is_taken_whole,
-)
+from symgrad.frontend.bindings import Binding, Iter, Num, Obj, Ref, Static, Tup, element_of, is_taken_whole
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.pinning import NotLiteral, pinned
+from symgrad.frontend.program_state import held_items, is_long
 from symgrad.ir.core import ZERO, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, is_complex
 from symgrad.ops import spelling

@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.appending import append
-from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Static, Tup, held_items
+from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.builtins import len_, list_
 from symgrad.frontend.comparison import comparison
 from symgrad.frontend.context import Lowering
@@ -20,6 +20,7 @@ from symgrad.frontend.generators import gathered
 from symgrad.frontend.iterate import items_of, known_items, sequence
 from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.operators import binary
+from symgrad.frontend.program_state import held_items
 from symgrad.frontend.protocols import class_of
 from symgrad.frontend.rows import apply_row
 from symgrad.frontend.sorting import comparing, first_in_order, keys_of_items, listed_in_order, lists_of_growing

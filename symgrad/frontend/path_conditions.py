@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from symgrad.frontend.bindings import NOTHING_KNOWN, Known
+from symgrad.frontend.bindings import Known
+from symgrad.frontend.program_state import NOTHING_KNOWN
 from symgrad.ir.core import Const, Operand, Undef, Value
 
 

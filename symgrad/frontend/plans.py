@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.frontend.abstract_values import Skeleton, is_of_row, objects_of, places_in
-from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Location, Name, Ref, State
+from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Location, Name, Ref
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.program_state import State
 from symgrad.ir.core import Operand, Value
 from symgrad.ir.types import Type
 

@@ -23,12 +23,12 @@ from symgrad.frontend.bindings import (
     Obj,
     Partial,
     Ref,
-    State,
     Static,
     Tup,
     View,
     is_row,
 )
+from symgrad.frontend.program_state import State
 
 
 def tuple_and_items(binding: Binding) -> Iterator[Binding]:

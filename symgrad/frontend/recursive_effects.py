@@ -20,10 +20,11 @@ from symgrad.frontend.abstract_values import (
     sure_arrays,
     with_arrays,
 )
-from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Location, Name, Obj, Ref, State, Step, memory_of
+from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Location, Name, Obj, Ref, Step, memory_of
 from symgrad.frontend.columns import columns
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.filling import operands_of
+from symgrad.frontend.program_state import State
 from symgrad.frontend.reach import memory_in
 from symgrad.ir.core import Apply, Block, Call, Const, Func, Operand, Value, applied, walk
 from symgrad.ir.types import UNDEFINED, Array, Dim, List, Scalar, Type, join

@@ -11,11 +11,12 @@ import numpy as np
 from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.absent import definite
 from symgrad.frontend.besides import call_besides, is_own_dtype
-from symgrad.frontend.bindings import MISSING, Binding, Num, Obj, Ref, Static, Tup, held_items, is_long, is_slice
+from symgrad.frontend.bindings import MISSING, Binding, Num, Obj, Ref, Static, Tup, is_slice
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exact import possible_classes
 from symgrad.frontend.operands import are_complex, row_operand, unwrap, with_items
 from symgrad.frontend.pinning import pinned
+from symgrad.frontend.program_state import held_items, is_long
 from symgrad.frontend.views import axes_of, split_views, view_step
 from symgrad.ir.core import ZERO, Const
 from symgrad.ir.types import Array, List, is_complex

@@ -13,10 +13,11 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.abstract_values import decided
-from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Obj, Ref, State
+from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Obj, Ref
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch
 from symgrad.frontend.joinable import is_of_numbers
+from symgrad.frontend.program_state import State
 from symgrad.frontend.reach import reached
 from symgrad.frontend.tables import SPREAD, entered
 from symgrad.ir.core import FALSE, TRUE, Const, Operand

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.errors import SymgradError
-from symgrad.frontend.bindings import Binding, HeapKey, Location, Obj, Ref, State
+from symgrad.frontend.bindings import Binding, HeapKey, Location, Obj, Ref
 from symgrad.frontend.caller import Captured, Storing
 from symgrad.frontend.frames import Frame, Going
 from symgrad.frontend.interruptions import GivenUp
 from symgrad.frontend.links import Link
 from symgrad.frontend.mixed import Mixed
 from symgrad.frontend.path_conditions import Decided
+from symgrad.frontend.program_state import State
 from symgrad.identity import Same
 from symgrad.ir.core import UNDEF, Block, Func, Operand, Value
 from symgrad.location import Loc

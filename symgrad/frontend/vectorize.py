@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument
-from symgrad.frontend.bindings import Binding, Location, Num, Ref, State, Static, Tup
+from symgrad.frontend.bindings import Binding, Location, Num, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.operands import as_array
+from symgrad.frontend.program_state import State
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.tables import callee, special
 from symgrad.ir.core import Block, For, If, Operand, Value, While, walk

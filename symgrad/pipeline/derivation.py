@@ -54,7 +54,7 @@ from symgrad.pipeline.linear import kernels as linear_kernels
 from symgrad.pipeline.linear import linear
 from symgrad.pipeline.modes import by_columns, matrices, matrices_inside
 from symgrad.pipeline.registry import LOWERED, OPTIMISE, PREPARE, READABLE, REMARKS, SIMPLIFY
-from symgrad.pipeline.runner import PassContext, run, timed
+from symgrad.pipeline.runner import PassContext, outline, run, timed
 from symgrad.pipeline.weights import places, weighted_by
 from symgrad.pipeline.wrt import budget_of, check_active
 from symgrad.runtime.support import array_of, check_items, check_keys, fitting_seed, list_seed
@@ -212,11 +212,6 @@ def asks_result(job: Job, func: Func) -> bool:
         return False
     func.body.ops.append(Call([], job.result_loc(), "check_result", [result], {"one": job.of_one_number}))
     return True
-
-
-def outline(func: Func) -> list[object]:
-    """The ops of a function in order, to detect whether a pass has changed it."""
-    return [(op.name if isinstance(op, Call) else type(op), len(op.outs)) for op in walk(func.body)]
 
 
 def untold(func: Func) -> Func:

@@ -202,4 +202,9 @@ def check_preserved(one: Pass, before: dict[str, Any], after: dict[str, Any]) ->
             raise InvalidIR(f"the pass {one.name} does not preserve {PROPERTIES[name]}")
 
 
-__all__ = ["PROPERTIES", "Pass", "PassContext", "Stage", "checked", "run", "timed"]
+def outline(func: Func) -> list[object]:
+    """The ops of a function in order, to detect whether a pass has changed it."""
+    return [(op.name if isinstance(op, Call) else type(op), len(op.outs)) for op in walk(func.body)]
+
+
+__all__ = ["PROPERTIES", "Pass", "PassContext", "Stage", "checked", "outline", "run", "timed"]

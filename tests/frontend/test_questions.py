@@ -17,7 +17,7 @@ ANSWERS = {
     "items with parts": "sequences", "iteration": "iterate", "zip": "zipping", "unpacking": "unpacking", "one item more": "appending", "iterators": "stepping", "length, hasattr": "builtins", "conversions to numbers": "number_builtins", "sums, any, all": "folding",
     "calls": "calls", "methods": "methods", "methods of lists": "lists", "written methods": "dataclass_methods", "stores": "targets", "attributes that are assigned to": "assigned_attributes",
     "reading": "conversions", "new objects": "heap", "names": "context", "joins": "joins", "what a join asks": "joinable", "forms": "abstract_values", "filling": "filling", "reach": "reach", "one of several": "enumerated",
-    "texts and sets that are computed": "python_values", "absent": "absent", "kinds": "bindings", "kinship": "kinship", "ranges, counters": "containers", "copies": "copying", "patterns": "match", "loops": "carried",
+    "texts and sets that are computed": "python_values", "absent": "absent", "kinds": "bindings", "states of the program": "program_state", "kinship": "kinship", "ranges, counters": "containers", "copies": "copying", "patterns": "match", "loops": "carried",
     "examples of a batch": "batches", "results of a batch": "batch_results", "tangents": "directional", "rules for tangents": "pushed",
     "derivatives inside a function": "nested", "functions on parameters of their own": "inner",
     "seeds inside a function": "inner_seeds",
