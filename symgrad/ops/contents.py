@@ -1,6 +1,6 @@
-"""table: what a function holds, so that passes which have nothing to do on it are left out: loops, stores, tapes, and so on.
+"""table: the contents of a function (loops, stores, tapes, ...), by which the runner skips passes that have nothing to do.
 
-A function is gone through once, however many passes then ask; what only a few functions hold is looked for when it is asked.
+A function is scanned once for all passes; rare contents are looked for on demand.
 """
 
 from __future__ import annotations
