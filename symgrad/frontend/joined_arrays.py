@@ -99,13 +99,16 @@ class JoinedArrays:
         """The arrays and views of after the join that an array of one side may be."""
         if ref is None or ref.location in side.state.stale or not isinstance(side.state.memory[ref.location].type, Array):
             return None
-        steps = [replace(step, operands=(*step.operands[:-2], NONE, NONE)) if step.row else step for step in ref.path]
-        own = {out for op in side.block.ops for out in op.outs}
-        if any(o in own and not isinstance(o.type, Scalar) for step in steps for o in step.operands):
-            return None
-        path = [replace(step, operands=tuple(self.after(side, o) if o in own else o for o in step.operands)) for step in steps]
         bases = side.state.bases.get(ref.location, {Ref(ref.location): TRUE})
-        return {Ref(self.base(side, base.location), (*base.path, *path)): test for base, test in bases.items()}
+        own = {out for op in side.block.ops for out in op.outs}
+        moved = {}
+        for base, test in bases.items():
+            steps = [replace(step, operands=(*step.operands[:-2], NONE, NONE)) if step.row else step for step in (*base.path, *ref.path)]
+            if any(o in own and not isinstance(o.type, Scalar) for step in steps for o in step.operands):
+                return None
+            path = [replace(step, operands=tuple(self.after(side, o) if o in own else o for o in step.operands)) for step in steps]
+            moved[Ref(self.base(side, base.location), tuple(path))] = test
+        return moved
 
     def after(self, side: Side, number: Operand) -> Operand:
         """A number of one side, after the join; nobody reads it where the other path was taken."""

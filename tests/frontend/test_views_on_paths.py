@@ -33,6 +33,18 @@ def a_view_or_a_new_array(x: Any, c: float) -> Any:
 
 
 @right
+def a_view_by_an_index_of_an_inner_branch(x: Any, c: float) -> Any:
+    y = x * 1.5
+    v = y
+    if c > 0.0:
+        if x[0] < 10.0:
+            k = int(c)
+            v = v[k % 2 :]
+    y[0] = y[-1] * 1.5
+    return np.sum(y**2) + np.sum(v**2)
+
+
+@right
 def a_matrix_seen_in_one_of_three_ways(x: Any, c: float) -> Any:
     m = np.outer(x, x)
     w = m.T if c > 1.0 else m if c > 0.0 else m[::-1]
