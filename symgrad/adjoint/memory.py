@@ -34,7 +34,7 @@ class Memory:
     contents: dict[Value, Value] = field(default_factory=dict)
     stores: dict[Value, list[tuple[Call, Place]]] = field(default_factory=dict)
     members: dict[Value, list[Value]] = field(default_factory=dict)
-    nested: bool = False  #: are inner lists changed in place?  A list read from another list then shares its memory
+    nested: bool = False  #: whether inner lists are changed in place; a list read from another list then shares its memory
     held: list[tuple[Value, Value]] = field(default_factory=list)  #: pairs of a list and the list that it was put into
 
     @classmethod

@@ -47,10 +47,10 @@ class Count:
 def count_of(plan: Plan, block: Block) -> Count | None:
     """The tape slots for the iterations of a block's loop; None where the tape is a stack instead.
 
-    ``range(0, n)`` has one slot for each index value. ``range(k + 1, n)`` has ``n - (k + 1)`` slots; only
-    kernels use them, as arrays with room for the largest number. In the interpreter a stack is no slower than
-    counting. ``range(0, n, 128)`` also has slots: the loop over the rows of a Jacobian has such a range. A slot
-    can be read in several iterations, and be differentiated again; a stack cannot.
+    ``range(0, n)`` has one slot for each index value. ``range(k + 1, n)`` has ``n - (k + 1)`` slots; only kernels use
+    them, as arrays with room for the largest number. In the interpreter a stack is no slower than counting.
+    ``range(0, n, 128)`` also has slots: the loop over the rows of a Jacobian has such a range. A slot can be read in
+    several iterations, and be differentiated again; a stack cannot.
     """
     op = plan.layout.owners[block][2]
     if not isinstance(op, For) or op.until:

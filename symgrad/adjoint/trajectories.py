@@ -1,11 +1,10 @@
 """Derivatives of solutions of differential equations, by sensitivity equations or by the adjoint equation, as calls of the same solver.
 
-Where ``dy/dt = f(t, y, a)``, the matrix ``s = dy/da`` solves ``ds/dt = df/dy s + df/da`` beside ``y``.
-``dy/dy0`` solves the same equation without the last term, from the unit matrix (Hairer, Norsett and Wanner,
-Solving Ordinary Differential Equations I, section I.14). Where these are many numbers the adjoint equation is
-solved instead (``runtime/trajectories.py``); its result has a derivative of its own, of the row
-``weighted_sensitivity`` (``tangent/trajectories.py``). The derivative of the solution with respect to the time
-at which it is read is ``f``, that with respect to the start time is ``-dy/dy0 f``.
+Where ``dy/dt = f(t, y, a)``, the matrix ``s = dy/da`` solves ``ds/dt = df/dy s + df/da`` beside ``y``. ``dy/dy0`` solves the same
+equation without the last term, from the unit matrix (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, section
+I.14). Where these are many numbers the adjoint equation is solved instead (``runtime/trajectories.py``); its result has a derivative of
+its own, of the row ``weighted_sensitivity`` (``tangent/trajectories.py``). The derivative of the solution with respect to the time at
+which it is read is ``f``, that with respect to the start time is ``-dy/dy0 f``.
 """
 
 from __future__ import annotations

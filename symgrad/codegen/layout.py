@@ -447,8 +447,8 @@ def statements_alone(func: Func, texts: dict[Call, str]) -> Layout:
 def plan(func: Func, texts: dict[Call, str], nest_results: bool = True, ordered: bool = True, is_read: bool = False) -> Layout:
     """Choose for a whole function which values are nested; its results only where each is printed once. ``texts`` are known texts of ops.
 
-    ``ordered``: of two exceptions, the one that the user's function raises first is raised. In text that is
-    read, lines may be longer.
+    ``ordered``: of two exceptions, the one that the user's function raises first is raised. In text that is read,
+    lines may be longer.
     """
     layout = Layout(memory_of(func.body), uses(func.body), texts=texts)
     planner = Planner(layout, raised_in(func.body) if ordered else {}, is_read)

@@ -1,9 +1,8 @@
 """Alias analysis of a block tree for emission: alias classes, the memory that each op reads and writes, the exceptions that it may raise.
 
-Views, stores, joins of control flow and containers join values into classes, conservatively: values of one
-class may share memory, values of two classes never do. Layout asks whether a read may be printed later than its
-position. Exceptions have kinds that a handler can distinguish; those of different kinds keep the order that the
-user wrote.
+Views, stores, joins of control flow and containers join values into classes, conservatively: values of one class may share memory,
+values of two classes never do. Layout asks whether a read may be printed later than its position. Exceptions have kinds that a handler
+can distinguish; those of different kinds keep the order that the user wrote.
 """
 
 from __future__ import annotations

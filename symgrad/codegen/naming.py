@@ -1,8 +1,8 @@
 """Variable assignment: gives every value that is not nested a Python variable.
 
-Values that must share a variable (stores, loop slots) are joined first. Then values whose joining saves an
-assignment are joined, where lifetimes allow. Last, each class takes the user's name if that is free during its
-lifetime. A ``Register`` records which names are in use when, and finds free ones.
+Values that must share a variable (stores, loop slots) are joined first. Then values whose joining saves an assignment are joined, where
+lifetimes allow. Last, each class takes the user's name if that is free during its lifetime. A ``Register`` records which names are in
+use when, and finds free ones.
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ LEFT = "# the NumPy code takes over: it raises too, or continues"
 class Surface:
     """The interface of the caller: its name, the text between its parentheses, the arguments passed on, and its docstring.
 
-    ``leaves`` gives the expression of each parameter of the program. ``result`` is the template of the result.
-    ``objects`` are names that those two use.
+    ``leaves`` returns the expression of each parameter of the program. ``result`` is the template of the result.
+    ``objects`` are the names in these two.
     """
 
     name: str

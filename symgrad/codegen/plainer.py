@@ -1,8 +1,8 @@
 """Rewrites emitted statements, for text that is read: in the user's spelling, and without operations that only speed needs.
 
-    n = x.shape[0]       ->   n = len(x)      where the user wrote that
-    y += x.copy()        ->   y += x          in the backward half
-    -(-1.0)              ->   1.0
+n = x.shape[0]       ->   n = len(x)      where the user wrote that
+y += x.copy()        ->   y += x          in the backward half
+-(-1.0)              ->   1.0
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Emission: a ``Func`` -> Python source: the user's statements, then, for a gradient, its backward half.
 
-Layout chooses the nesting, naming assigns variables, expressions spell the ops, and the writer makes statements
-of them. This module puts the functions of a program together and prints them, with the names that their module
-needs. ``annotate`` adds what a tree cannot hold: section marks and, on the right, lines of the user's source.
+Layout chooses the nesting, naming assigns variables, expressions spell the ops, and the writer makes statements of them. This module
+puts the functions of a program together and prints them, with the names that their module needs. ``annotate`` adds what a tree cannot
+hold: section marks and, on the right, lines of the user's source.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The Python printer: an ``ast`` tree -> text; also the small trees that the writer builds statements from.
 
-astor prints, through a subclass that corrects its errors on today's Python. The tree is copied first, because
-astor writes on the nodes and fails on shared ones. The text is parsed again and compared with the tree; where
-the two differ ``ast.unparse`` prints instead.
+astor prints, through a subclass that corrects its errors on today's Python. The tree is copied first, because astor writes on the nodes
+and fails on shared ones. The text is parsed again and compared with the tree; where the two differ ``ast.unparse`` prints instead.
 """
 
 from __future__ import annotations

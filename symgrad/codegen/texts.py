@@ -22,8 +22,8 @@ Lines = Callable[[str, int], str]
 class Mark:
     """The facts about one emitted statement.
 
-    These are its origin, whether it is backward, whether its function has no halves, whether it writes or reads
-    a tape, and the section that begins there.
+    These are its origin, whether it is backward, whether its function has no halves, whether it writes or reads a
+    tape, and the section that begins there.
     """
 
     loc: Loc = NOWHERE

@@ -1,7 +1,7 @@
 """Merges emitted statements, for text that is read: into the tuple assignments that the user wrote, and into array literals.
 
-    a = p[0]; b = p[1]   ->   a, b = p
-    g = np.zeros(p.shape); g[1] += b_grad; g[0] += a_grad   ->   g = np.array([a_grad, b_grad])
+a = p[0]; b = p[1]   ->   a, b = p
+g = np.zeros(p.shape); g[1] += b_grad; g[0] += a_grad   ->   g = np.array([a_grad, b_grad])
 """
 
 from __future__ import annotations

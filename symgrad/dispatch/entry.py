@@ -1,8 +1,7 @@
 """One signature and its code, and whether the code is still valid for the arguments and for the captured state.
 
-A ``Trail`` records the attempts that led to the code of a call. It is kept with that code, for the next
-signature and for other derivatives of the function. ``Names`` and ``relied_tests`` write the guard's tests of
-the captured state, as expressions.
+A ``Trail`` records the attempts that led to the code of a call. It is kept with that code, for the next signature and for other
+derivatives of the function. ``Names`` and ``relied_tests`` write the guard's tests of the captured state, as expressions.
 """
 
 from __future__ import annotations

@@ -239,10 +239,10 @@ def _code_of(text: str, file: str) -> types.CodeType:
 def _defined(code: types.CodeType, names: Names) -> Callable[..., Any]:
     """The guard defined by a text.
 
-    A function looks up a name that its globals lack in its builtins, which are fixed at its creation. A guard
-    has the globals of the user's function as its builtins. So it reads those globals by name, as fast as that
-    function does, and a deleted name is a ``NameError``. Code that reads builtins from the globals later, as C
-    imports do, finds Python's.
+    A function looks up a name that its globals lack in its builtins, which are fixed at its creation. A guard has the
+    globals of the user's function as its builtins. So it reads those globals by name, as fast as that function does,
+    and a deleted name is a ``NameError``. Code that reads builtins from the globals later, as C imports do, finds
+    Python's.
     """
     namespace = names.objects
     namespace["__builtins__"] = names.home

@@ -1,6 +1,6 @@
 """Serves the explorer on 127.0.0.1: one page and one address for requests, both under a random token.
 
-What another page of the browser could send is refused: a foreign ``Host`` (a name that was pointed at this machine, called DNS
+Requests that another page of the browser could send are refused: a foreign ``Host`` (a name that resolves to this machine, called DNS
 rebinding), a foreign ``Origin``, a body that is no JSON, and every address without the token.
 """
 

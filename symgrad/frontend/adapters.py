@@ -132,7 +132,7 @@ class Call:
 
 
 def call_of(value: Any) -> Call:
-    """The parts of a ``partial``, of a ``partialmethod``, and of a method such as ``float.__mul__`` that ``operator`` has as a function."""
+    """The parts of a ``partial``, of a ``partialmethod``, or of a method such as ``float.__mul__`` that ``operator`` has as a function."""
     own = str(getattr(value, "__name__", ""))
     method = partialmethod_of(value)
     if isinstance(value, functools.partial):

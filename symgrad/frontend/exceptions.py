@@ -98,7 +98,7 @@ def args_of(kind: int) -> Name:
 
 
 def name_of_taken(number: int, what: object) -> Name:
-    """The name under which a handler keeps what it has caught."""
+    """The name under which a handler holds the caught exception."""
     return (RAISED, f"%taken{number}.{what}")
 
 

@@ -214,7 +214,7 @@ INTEGER_OPERATORS: dict[type[ast.AST], Any] = {
 
 
 def as_array_operand(ctx: Lowering, kind: type[ast.AST], one: Binding, other: Binding, node: ast.AST) -> Binding:
-    """A list, tuple or range beside an array or a number of NumPy's in arithmetic is an array."""
+    """A list, tuple or range that is combined with an array or a NumPy number in arithmetic, as an array."""
     if isinstance(one, Num | Ref) or not is_of_numpy(ctx, other) or kind is ast.Mult and isinstance(other, Num):  # which repeats a list
         return one
     one = with_items(ctx, one, node)

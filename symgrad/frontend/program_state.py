@@ -1,4 +1,4 @@
-"""The state of a program at one point of lowering: names, memory, objects, and what is known of them.
+"""The state of a program at one point of lowering: names, memory, objects, and the facts known about them.
 
 A state is copied at branches and merged by joins.
 """

@@ -239,7 +239,7 @@ def generated(cls: Any, word: str) -> type | None:
 
 
 def methods_of(cls: type, words: Iterable[str]) -> list[Any]:
-    """A class's values of some names; whoever uses one records it."""
+    """A class's attributes of some names; the caller records the uses."""
     return [getattr(cls, word, None) for word in words]
 
 

@@ -71,12 +71,12 @@ def logcumsumexp(x: Tensor, axis: int = -1) -> Tensor:
 
 
 def all(x: Tensor, axis: Any = None, keepdim: bool = False) -> Tensor:
-    """Do all hold?"""
+    """Whether all elements are true."""
     return np.all(x, axis=axis, keepdims=keepdim)
 
 
 def any(x: Tensor, axis: Any = None, keepdim: bool = False) -> Tensor:
-    """Does one hold?"""
+    """Whether any element is true."""
     return np.any(x, axis=axis, keepdims=keepdim)
 
 

@@ -1,7 +1,7 @@
 """Arithmetic, reductions and changes of shape, as NumPy functions of arrays and plain settings.
 
-Each is read by the frontend, so it is simple Python: tests are of settings and ranks, which are known
-while compiling. ``float`` results keep the precision of what goes in.
+The frontend lowers each of them, so they are simple Python: tests are of settings and ranks, which are known at compile time. ``float``
+results keep the precision of the operands.
 """
 
 from __future__ import annotations

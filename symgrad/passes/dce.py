@@ -181,13 +181,12 @@ def observed(func: Func) -> Func:
     """Give each op that may raise a reader, so that dead-code elimination keeps it.
 
     Exceptions are part of the function's behaviour, so this is the first pass on a lowered function. Views are
-    created anew at each read. Only the view at the position where the program takes the part has an
-    ``evaluated``, which the frontend inserts. That reader is removed where a later op reads or writes the same
-    part, because that op raises as well. The same holds for operations on an item of a list that was read from
-    a list of lists.
+    created anew at each read. Only the view at the position where the program takes the part has an ``evaluated``,
+    which the frontend inserts. That reader is removed where a later op reads or writes the same part, because that op
+    raises as well. The same holds for operations on an item of a list that was read from a list of lists.
 
-    Every other op that may raise is read by another kept op, or by an ``evaluated`` inserted after it. The pass
-    also runs on the functions that ``func`` calls; in one without results, an exception counts as an effect.
+    Every other op that may raise is read by another kept op, or by an ``evaluated`` inserted after it. The pass also
+    runs on the functions that ``func`` calls; in one without results, an exception counts as an effect.
     """
     for each in [*applied(func.body)[::-1], func]:
         substitute(each.body, decided(each.body))
@@ -376,9 +375,8 @@ class _Narrower:
 def unread(func: Func) -> Func:
     """Replace operands that no text mentions by holes, in place, for printing; then ``dce`` can remove the ops that only served them.
 
-    ``matmul_left(g, b, shape)`` prints as ``g @ b.T`` where the ranks are known, so nothing reads the shape.
-    The solution of an equation is replaced by the solver's result. The function is then only printed, not
-    differentiated.
+    ``matmul_left(g, b, shape)`` prints as ``g @ b.T`` where the ranks are known, so nothing reads the shape. The
+    solution of an equation is replaced by the solver's result. The function is then only printed, not differentiated.
     """
     solutions: dict[Value, Operand] = {}
     for op in walk(func.body):

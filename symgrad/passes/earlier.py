@@ -2,8 +2,7 @@
 
     x_1 = F @ x; tape[t] = x, x_1; x = x_1      ->      x_old = x; x = F @ x; tape[t] = x_old, x
 
-A variable keeps its name where it is reassigned. If its old value is read later, that value is first assigned
-to another name.
+A variable keeps its name where it is reassigned. If its old value is read later, that value is first assigned to another name.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class Setter:
                 self.block(inner, list(inner.ops), op.carried if isinstance(op, For | While) and inner is op.body else [])
             before = list(defined)
             for name in dict.fromkeys(names_assigned(op)):
-                for value in before if times[name, op.loc.line] <= 1 else []:  # otherwise a function that is called several times assigns it
+                for value in before if times[name, op.loc.line] <= 1 else []:  # else a function that is called several times assigns it
                     if value.name == name and self.may_be_set_aside(value):
                         self.set_aside(value, block, op, slots)
             defined |= dict.fromkeys(op.outs)

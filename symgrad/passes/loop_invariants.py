@@ -1,7 +1,7 @@
 """Loop-invariant code motion: moves ops with the same result in every iteration before the loop. Works in place.
 
-``loop_invariants``, for gradients, moves cheap ops that cannot raise. ``primal_invariants``, for the function
-to be differentiated, moves all expensive ops.
+``loop_invariants``, for gradients, moves cheap ops that cannot raise. ``primal_invariants``, for the function to be differentiated,
+moves all expensive ops.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ ARITHMETIC = frozenset(
 def loop_invariants(func: Func) -> Func:
     """Move loop-invariant ops outwards, in place.
 
-    Only ops that cannot raise are moved, because a loop may run zero times: shapes, extents, comparisons, and
-    sums and products of scalars. None of them may read a name that may be unbound.
+    Only ops that cannot raise are moved, because a loop may run zero times: shapes, extents, comparisons, and sums
+    and products of scalars. None of them may read a name that may be unbound.
     """
     count = _hoisted(func.body, func.notes, set(Unbound.of(func.body).sides), func.split)
     if func.split is not None:
@@ -152,8 +152,8 @@ def primal_invariants(func: Func, guarded: bool = True) -> Func:
 
     Then their results are not saved for each iteration, and they are differentiated once, for the sum of the
     iterations' cotangents. A loop may run zero times, and must then not raise. So ``Func.guarded`` records the
-    exceptions that moved ops may raise; if one is raised, the original function runs instead. The halves of
-    pullbacks have no such fallback: in them only ops that cannot raise are moved.
+    exceptions that moved ops may raise; if one is raised, the original function runs instead. The halves of pullbacks
+    have no such fallback: in them only ops that cannot raise are moved.
     """
     if holds(func, For, While):
         with halves_kept(func):

@@ -57,8 +57,8 @@ def only_summed(func: Func) -> set[Operand]:
 def sum_of_broadcast(op: Call, facts: Facts, summed: set[Operand]) -> list[Call] | None:
     """Rewrite the sum of a broadcast product as a matrix product.
 
-    ``(g[:, None, :] * b[None, :, :]).sum(2)`` becomes ``g.dot(b.T)``: the same products are added in another
-    order, without an array that holds them all.
+    ``(g[:, None, :] * b[None, :, :]).sum(2)`` becomes ``g.dot(b.T)``: the same products are added in another order,
+    without an array that holds them all.
     """
     maker, out, product = facts.calls(op.args[0], "multiply"), op.outs[0].type, op.args[0].type
     if maker is None or op.args[0] not in summed or not (is_late(op, facts) and is_late(maker, facts) and facts.is_steady(maker)):

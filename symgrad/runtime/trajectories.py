@@ -1,8 +1,7 @@
 """Run-time support: cotangents of solutions of differential equations, by the adjoint equation or by sensitivities.
 
-``rate(t, y, *args)`` is ``dy/dt``. ``jacobian(t, y, *args)`` is the matrix ``df/dy``, followed by the columns
-``df/da`` of the values that the equation reads. ``pullback(t, y, w, *args)`` is ``w`` times that matrix.
-``solve_ivp`` is SciPy's function, as an argument.
+``rate(t, y, *args)`` is ``dy/dt``. ``jacobian(t, y, *args)`` is the matrix ``df/dy``, followed by the columns ``df/da`` of the values
+that the equation reads. ``pullback(t, y, w, *args)`` is ``w`` times that matrix. ``solve_ivp`` is SciPy's function, as an argument.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ def solution_cotangents(solve_ivp: Callable[..., Any], rate: Callable[..., Any],
     """The cotangents of ``y0``, then of the values that ``rate`` reads, for the cotangents ``weights`` of the states at ``times``.
 
     The states, of ``dy/dt = rate(t, y, *args)`` from ``y0`` at ``start``, are columns. ``options`` are those of
-    ``solve_ivp``. The adjoint equation is solved where that takes less time, or always if ``is_adjoint``. Where
-    a solver does not converge, a RuntimeWarning is emitted and all results are NaN.
+    ``solve_ivp``. The adjoint equation is solved where that takes less time, or always if ``is_adjoint``. Where a
+    solver does not converge, a RuntimeWarning is emitted and all results are NaN.
 
     >>> from scipy.integrate import solve_ivp
     >>> decay = lambda t, y, k: -k * y
@@ -61,8 +60,8 @@ def solution_cotangents(solve_ivp: Callable[..., Any], rate: Callable[..., Any],
 def is_adjoint_faster(steps: int, times: int, size: int, count: int, method: Any) -> bool:
     """Whether the adjoint equation takes less time.
 
-    It restarts at each time, which costs ``begun`` steps. Sensitivities are ``size * count`` numbers in each
-    step; about 3000 of them take as long as a step of the adjoint equation (``python -m tests.bench.solvers
+    It restarts at each time, which costs ``begun`` steps. Sensitivities are ``size * count`` numbers in each step;
+    about 3000 of them take as long as a step of the adjoint equation (``python -m tests.bench.solvers
     sensitivities``).
     """
     begun = 12 if method in ("BDF", "LSODA", "Radau") else 2
@@ -71,12 +70,12 @@ def is_adjoint_faster(steps: int, times: int, size: int, count: int, method: Any
 
 def by_adjoint(solve_ivp: Callable[..., Any], pullback: Callable[..., Any], jacobian: Callable[..., Any], jumps: Any, moments: Any,
                path: Callable[[Any], Any], count: int, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:  # fmt: skip
-    """The cotangents by the adjoint equation ``dw/dt = -w df/dy``, backwards in time; a column of ``jumps`` is added to ``w`` at each moment.
+    """The cotangents by the adjoint equation ``dw/dt = -w df/dy``, backwards in time; at each moment a column of ``jumps`` is added.
 
     The integral of ``w df/da`` is computed along with ``w`` (Cao, Li, Petzold and Serban, Adjoint sensitivity
-    analysis for differential-algebraic equations, SIAM Journal on Scientific Computing 24, 2003). ``path``
-    returns the state at a time. The states are not solved for backwards in time, which is unstable where the
-    equation is stiff. The first of ``moments`` is the start.
+    analysis for differential-algebraic equations, SIAM Journal on Scientific Computing 24, 2003). ``path`` returns
+    the state at a time. The states are not solved for backwards in time, which is unstable where the equation is
+    stiff. The first of ``moments`` is the start.
     """
     size, cotangents, settings = len(jumps), np.zeros(count), dict(options)
     settings.pop("first_step", None)  # it is for the solution of the states

@@ -1,9 +1,9 @@
 """The derivative of the adjoint equation's cotangents, by the solution of the equation's push-forward, which is differentiated in turn.
 
-The cotangents ``c(a) = g dy/da`` are linear in ``g``. Their inner product with a direction ``v`` is that of
-``g`` with the tangent ``s = dy/da v``. So the cotangent of ``g`` is ``s``, and the other cotangents are those
-of ``s`` for the seed ``g``. The tangent solves ``ds/dt = df/dy s + df/da v`` together with the state: a
-trajectory of twice as many unknowns, which itself has derivatives of any order.
+The cotangents ``c(a) = g dy/da`` are linear in ``g``. Their inner product with a direction ``v`` is that of ``g`` with the tangent ``s
+= dy/da v``. So the cotangent of ``g`` is ``s``, and the other cotangents are those of ``s`` for the seed ``g``. The tangent solves
+``ds/dt = df/dy s + df/da v`` together with the state: a trajectory of twice as many unknowns, which itself has derivatives of any
+order.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def of_weighted_sensitivity(builder: Builder, op: Call, args: list[Operand], pos
 def rate_along(rate: Func, columns: Sequence[int], taken: set[str]) -> Func:
     """The rate of a state followed by its tangent.
 
-    The parameters are the time, the state with its tangent, the values that the equation reads, the tangents of
-    those in ``columns``, and the length of the state.
+    The parameters are the time, the state with its tangent, the values that the equation reads, the tangents of those
+    in ``columns``, and the length of the state.
     """
     taken |= symbols(rate)
     pushed = push_forward(rate, [1, *(2 + k for k in columns)], taken=taken)
