@@ -37,7 +37,7 @@ def cumprod(x: Tensor, dim: int | None = None) -> Tensor:
 
 
 def along(count: Tensor, axis: int, rank: int) -> Tensor:
-    """The numbers from 0 up to a count, along one of so many axes."""
+    """The numbers from 0 up to a count, along one of ``rank`` axes."""
     return np.reshape(np.arange(count), (1,) * (axis % rank) + (-1,) + (1,) * (rank - 1 - axis % rank))
 
 

@@ -245,7 +245,7 @@ class Context:
     # -------------------------------------------------------------- memory
 
     def materialised(self, operand: Operand) -> Form:
-        """The array in row-major memory, which is given to it now if it has none."""
+        """The array in row-major memory, which is allocated if it has none."""
         form = self.form(operand)
         if form.memory is not None:
             return form
@@ -332,7 +332,7 @@ class Context:
         return results
 
     def compare_exactly(self, args: list[Operand]) -> None:
-        """Leave if a Python integer compared with a Python float has more bits than the float: numba would round it."""
+        """Bail out if a Python integer compared with a Python float has more bits than the float: numba would round it."""
         kinds = [getattr(a.type, "kind", None) for a in args]
         if sorted(map(str, kinds)) != ["float", "int"] or not is_python(*(a.type for a in args)):
             return

@@ -104,7 +104,7 @@ def widened(build: Builder, op: Call, args: Args) -> Args:
 
 
 def settled(build: Builder, op: Call, value: Operand) -> list[Operand]:
-    """The result in the dtype that NumPy gives it."""
+    """The result in NumPy's result dtype."""
     type_ = op.outs[0].type
     if isinstance(type_, Scalar) and type_.dtype not in (None, "any", "f64", "i64") and isinstance(value, Value):
         return [build.call("cast", value, dtype=type_.dtype)]

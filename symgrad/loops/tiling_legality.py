@@ -72,7 +72,7 @@ class Region:
     block: Block
     extent: Operand
     writer: Writer
-    alias: Mapping[Value, Value]  #: representatives of values that may be one array
+    alias: Mapping[Value, Value]  #: representatives of may-alias values
     summaries: dict[Op, Summary] = field(default_factory=dict)  #: shared by the regions tried before anything is rewritten
     order: list[Part] = field(default_factory=list)
     strip: Seen = field(default_factory=Seen)

@@ -21,7 +21,7 @@ def to_hold(items: Any, item: Any) -> Any:
 
 
 def is_among(keys: Any, key: Any) -> Any:
-    """Is there such a key?"""
+    """Whether the key exists."""
     return key in keys
 
 
@@ -37,7 +37,7 @@ def number_checked(key: Any) -> None:
 
 
 def is_float(key: Any) -> Any:
-    """Is it a float of Python's or a float64?"""
+    """Whether it is a Python float or a float64."""
     return isinstance(key, float)
 
 

@@ -54,7 +54,7 @@ def partition(a: Numbers, kth: Any, axis: int | None = -1) -> Any:
 
 
 def in_turn(values: Any, count: Any) -> Any:
-    """So many numbers: the values one after the other, over and over."""
+    """``count`` numbers: the values in order, repeated."""
     own = np.ravel(values)
     must(own.shape[0] > 0 or count == 0, "there are no values to be stored")
     return own[np.arange(count) % max(own.shape[0], 1)]

@@ -13,7 +13,7 @@ from symgrad.ops.composed.sequences import in_double
 
 
 def scipy_special(name: str) -> Any:
-    """A function of SciPy's, which whoever calls a composition has imported."""
+    """A SciPy function, whose module the caller of a composition has imported."""
     return getattr(sys.modules["scipy.special"], name)
 
 

@@ -44,7 +44,7 @@ def inside(z: Any, a: Any, b: Any) -> Any:
 
 
 def fitting(a: Any, b: Any, z: Any) -> Any:
-    """Are these bounds, and is this a number?"""
+    """Whether the bounds are valid, and ``z`` is not NaN."""
     return (a < b) & (z == z)
 
 

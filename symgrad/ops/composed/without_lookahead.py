@@ -90,7 +90,7 @@ class ZippedAround(Stepping):
 
 
 def before_left(parts: Any) -> Any:
-    """Has each of some iterators one more item?"""
+    """Whether each of some iterators has one more item."""
     return len(parts) == 0 or all(part.left() for part in parts)
 
 
