@@ -58,7 +58,7 @@ class Later:
             return self.text
 
     def told(self, notes: Notes) -> Emitted | None:
-        """The readable text, made anew with remarks collected in ``notes``; None if it is the text that runs."""
+        """The readable text, emitted again with remarks collected in ``notes``; None if it is the text that runs."""
         with LOCK:
             return None if self.reading is None else self.reading(notes)
 

@@ -66,8 +66,8 @@ def greedy_columns(columns: Lists, rows: int, order: Sequence[int], most: int | 
 def star_colors(beside: Lists) -> np.ndarray:
     """A star colouring of a graph: neighbours differ, and every path of four vertices has at least three colours.
 
-    ``beside`` are the neighbours of each vertex, and the vertex itself if the matrix has an entry on its
-    diagonal. A vertex with neither has the colour -1.
+    ``beside`` are the neighbours of each vertex, and the vertex itself if the matrix has an entry on its diagonal. A
+    vertex with neither has the colour -1.
 
     >>> star_colors([[0, 1, 2, 3], [0, 1], [0, 2], [0, 3]])
     array([0, 1, 1, 1])

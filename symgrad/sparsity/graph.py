@@ -15,7 +15,7 @@ import numpy as np
 
 from symgrad.errors import BadArgument
 
-#: arrays of at most so many elements are united element by element, which is faster
+#: arrays of at most this many elements are united element by element, which is faster
 FEW = 8
 #: the maximum number of entries of a pattern
 MOST = 50_000_000

@@ -85,7 +85,7 @@ class Forward:
         body.yields += outs
 
     def block(self, block: Block) -> None:
-        """Emit the tangents of a block's ops beside them. Works in place."""
+        """Emit the tangents of a block's ops, each after its op. Works in place."""
         ops, block.ops = block.ops, []
         with self.builder.inside(block):
             for op in ops:
