@@ -1,6 +1,6 @@
 """The abstract signature for which code is generated, and the two records exchanged by facade and compiler.
 
-These are what is asked for (``Request``) and what comes back (``Compiled``).
+These are the request (``Request``) and its result (``Compiled``).
 """
 
 from __future__ import annotations
@@ -303,7 +303,7 @@ QUESTIONS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def is_importable(name: str) -> bool:
-    """Could a module of this name be imported now?"""
+    """Whether a module of this name could be imported now."""
     try:
         return find_spec(name) is not None
     except (ImportError, ValueError, AttributeError):
@@ -489,7 +489,7 @@ def containers_of(path: str, abstract: Abstract) -> Iterator[tuple[str, Abstract
 
 
 def may_be_one(one: Abstract, other: Abstract) -> bool:
-    """Could two containers of these descriptions be one object?"""
+    """Whether two containers of these descriptions may be the same object."""
     if isinstance(one, Tree) and isinstance(other, Tree):
         return one.kind is other.kind and one.names == other.names
     return type(one) is type(other)

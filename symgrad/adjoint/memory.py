@@ -1,7 +1,7 @@
 """Alias analysis for the adjoint: which values may share memory, where it is written to, and what was overwritten when.
 
-A *class* joins values connected by ops that consume or borrow, by loops, and by branches. A class can be
-*undone* if each store has an inverse and each loop and branch only passes its buffers on.
+A *class* joins values connected by ops that consume or borrow, by loops, and by branches. A class can be *undone* if each store has an
+inverse and each loop and branch only passes its buffers on.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Memory:
                 self.read(inner, stores)
 
     def read_call(self, op: Call) -> None:
-        """Record what a call's results share with its operands."""
+        """Record the aliasing between a call's results and its operands."""
         row = ROWS[op.name]
         inside = op.name == "list_take" and isinstance(op.args[0].type, List)  # contained in the list, not sharing its memory
         inside = inside and not (self.nested and isinstance(op.outs[0].type, List))

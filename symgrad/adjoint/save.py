@@ -101,7 +101,7 @@ def is_sum(plan: Plan, operand: Operand) -> bool:
     return isinstance(op, Call) and op.name in ("add", "subtract") and all(is_sum(plan, o) for o in op.args)
 
 
-# ------------------------------------------------------------------ what is saved
+# ------------------------------------------------------------------ saved values
 
 
 @dataclass(slots=True, eq=False)
@@ -127,7 +127,7 @@ class TapeUse:
         return f"{names[0].removesuffix('_tape')}_tape" if len(names) == 1 and names[0] else "tape"
 
 
-Key = Value | Call | TapeUse  #: what is saved: a value, the content that a store overwrites, or a tape
+Key = Value | Call | TapeUse  #: a saved value, the content that a store overwrites, or a tape
 
 
 @dataclass(slots=True)

@@ -52,7 +52,7 @@ class Surface:
     numpy: str = ""  #: the name of NumPy, which converts between lists and arrays
     effects: Emitted | None = None  #: the side effects after the kernel, called as ``effects_name``
     effects_name: str = ""
-    shown: Sequence[int] = ()  #: the indices of its parameters; it also takes the last ``handed`` results of the kernel
+    shown: Sequence[int] = ()  #: the indices of its parameters; it also receives the last ``handed`` results of the kernel
     handed: int = 0
 
     def with_effects(self, name: str, effects: Emitted, parameters: Sequence[int], handed: int) -> Surface:

@@ -330,7 +330,7 @@ def with_keywords(parameters: list[Parameter], keywords: dict[str, Any]) -> list
 
 
 def refused_class(value: type) -> SourceNotFound:
-    """The error for a class, which cannot be differentiated; its hint shows what can be: a method of an instance."""
+    """The error for a class, which cannot be differentiated; its hint shows an alternative: a method of an instance."""
     what = f"{describe(value)} is a class, and its instances are not numbers"
     if value in (list, tuple):
         return SourceNotFound(what, hint=f"write lambda x: sum({value.__name__}(x))")

@@ -1,7 +1,7 @@
-"""Bindings: what a name can be bound to during lowering.
+"""Bindings: the values of names during lowering.
 
-Memory is in SSA form: an array object is a ``Location`` whose content is the version in
-``State.memory`` (``program_state``); a name holds a ``Ref`` (location and view path).
+Memory is in SSA form: an array object is a ``Location`` whose content is the version in ``State.memory`` (``program_state``); a name
+holds a ``Ref`` (location and view path).
 """
 
 from __future__ import annotations

@@ -213,7 +213,7 @@ class Lowering(Heap):
     # -------------------------------------------------------------- iterations and blocks
 
     def write_out(self, node: ast.AST, statements: int | None = None) -> None:
-        """Count one more unrolled iteration, of so many ``statements`` or all of the loop; refuse beyond the limits."""
+        """Count one more unrolled iteration, with its ``statements`` or all of the loop; refuse beyond the limits."""
         self.rounds += 1
         self.statements += (sum(isinstance(inner, ast.stmt) for inner in ast.walk(node)) or 1) if statements is None else statements
         if self.rounds > ROUNDS or self.statements > WRITTEN:

@@ -105,7 +105,7 @@ def learn_exposed(ctx: Lowering, entry: State, exposed: dict[Any, None], head: A
 
 
 def mark_exposed(state: State, exposed: Iterable[Any], objects: dict[Any, HeapKey], places: dict[Any, Location]) -> None:
-    """Mark in a state what earlier iterations may have exposed."""
+    """Mark in a state the objects that earlier iterations may have exposed."""
     for mark in exposed:
         if isinstance(mark, tuple):
             kind, place = mark

@@ -225,7 +225,7 @@ def classes_in(ctx: Lowering, held: Binding, node: ast.AST) -> tuple[type, ...]:
 
 
 class Taken:
-    """The exception that a handler has caught, of one of several kinds; it can be re-raised whatever is raised in between."""
+    """The exception that a handler has caught, of one of several kinds; it can be re-raised even after others were raised in between."""
 
     def __init__(self, ctx: Lowering, kinds: frozenset[int]) -> None:
         self.ctx, self.kinds, self.number = ctx, kinds, next(ctx.builder.fresh)

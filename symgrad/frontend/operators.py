@@ -271,7 +271,7 @@ def first_answer(ctx: Lowering, tries: list[tuple[Binding, Binding, str]], left:
 
 
 def is_left_to(ctx: Lowering, left: Binding, cls: type | None) -> bool:
-    """Whether the left operand leaves an operator to the class on the right. An array applies it elementwise, unless told otherwise."""
+    """Whether the left operand leaves an operator to the class on the right. An array applies it elementwise by default."""
     type_ = ctx.type_of(left) if isinstance(left, Num | Ref) else None
     if type_ is None or isinstance(type_, List) or isinstance(type_, Scalar) and type_.dtype is None or python_class(left) is not None:
         return True

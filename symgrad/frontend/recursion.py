@@ -171,7 +171,7 @@ def returns_nothing(node: ast.FunctionDef | ast.Lambda) -> bool:
 
 
 def general(ctx: Lowering, binding: Binding, operands: list[Operand], arrays: list[Ref | None], node: ast.AST) -> Skeleton:
-    """The form of an argument without what varies from call to call: values, extents. ``arrays`` is parallel to ``operands``."""
+    """The form of an argument without the facts that vary by call: values, extents. ``arrays`` is parallel to ``operands``."""
 
     def add(operand: Operand, ref: Ref | None = None) -> None:
         operands.append(operand)

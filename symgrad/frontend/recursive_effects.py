@@ -138,7 +138,7 @@ def put_item(ctx: Lowering, place: tuple[HeapKey, Any], binding: Binding) -> Non
 
 
 def changed_at_end(ctx: Lowering, record: Recursive, top: State, arguments: Sequence[tuple[Value, Location | None]], node: ast.AST) -> None:
-    """Record what the body has changed at its end."""
+    """Record the changes that the body has made at its end."""
     state = ctx.state
     for place, (_, location) in enumerate(arguments):
         if location is not None and state.memory[location] is not top.memory[location]:
@@ -469,7 +469,7 @@ def as_copied(type_: Type) -> Type:
 
 
 def widened(type_: Type) -> Type:
-    """A type without what varies from call to call: extents, and memory layout."""
+    """A type without the facts that vary by call: extents, and memory layout."""
     if isinstance(type_, Array) and type_.shape is not None:
         return Array(type_.dtype, tuple(Dim("?") for _ in type_.shape))
     return List(widened(type_.item), type_.of) if isinstance(type_, List) else type_

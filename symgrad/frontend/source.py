@@ -1,7 +1,7 @@
-"""A function object to its source text and syntax tree, with absolute line numbers, or a clear refusal.
+"""A function object -> its source text and syntax tree, with absolute line numbers, or a clear refusal.
 
-The text is looked up by the function's own code object (wrappers are not unwrapped: they are
-functions like others) and compiled again. It is accepted only if that gives the same code.
+The text is looked up by the function's own code object (wrappers are not unwrapped: they are functions like others) and compiled again.
+It is accepted only if the result is the same code.
 """
 
 from __future__ import annotations

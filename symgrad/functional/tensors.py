@@ -161,7 +161,7 @@ def ceil(x: Tensor) -> Tensor:
 
 
 def round(x: Tensor, decimals: int = 0) -> Tensor:
-    """The nearest number with so many decimals, of two that are equally near the even one; its derivative is 0."""
+    """Round to ``decimals`` digits, halves to even; the derivative is 0."""
     return np.where(np.isnan(x), x, np.round(x, decimals))
 
 

@@ -183,7 +183,7 @@ class Context:
         return self.resolve(extent, *(f.symbols for f in self.frames))
 
     def known_extents(self, type_: Type, extents: Sequence[Operand]) -> tuple[Operand, ...]:
-        """The computed extents, or those that the type gives."""
+        """The computed extents, or those of the type."""
         shape = type_.shape if isinstance(type_, Array) else None
         if shape is None or len(shape) != len(extents):
             return tuple(extents)

@@ -17,7 +17,7 @@ from symgrad.loops.writer import Writer, key_of, number
 
 
 class Kind(Enum):
-    """When an op runs: before or beside the strips, in each strip, or after them; ``START``: the initial value of a fold."""
+    """When an op runs: before or between the strips, in each strip, or after them; ``START``: the initial value of a fold."""
 
     EARLY, STRIP, LATE, START = range(4)
 

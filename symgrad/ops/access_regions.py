@@ -1,7 +1,7 @@
 """Access regions: which part of an array an op reads or writes, and whether two ops may access one element.
 
-Only what is proved counts as apart: paths whose integers are sums of loop indices, extents and other
-integers, compared axis by axis.
+Regions count as disjoint only if that is proved: by paths whose integers are sums of loop indices, extents and other integers, compared
+axis by axis.
 """
 
 from __future__ import annotations

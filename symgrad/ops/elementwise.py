@@ -101,8 +101,8 @@ def elementwise(text: str, *, emit: str | Emit | None = None, numpy: str | None 
                 **partials: str | None) -> Row:  # fmt: skip
     """Declare ``name(x, y) = formula``; ``dx=``, ``dy=`` are explicit partial derivatives, None declares zero.
 
-    ``like`` is an expression that gives the same dtypes, where ``emit`` is not one of NumPy's. ``steep``: there are points
-    where the function has a value and its slope is infinite.
+    ``like`` is an expression with the same dtypes, where ``emit`` is not one of NumPy's. ``steep``: at some points
+    the function has a value and its slope is infinite.
     """
     name, params, settings, outs, formula = parse_signature(text)
     if numpy or math or scipy:

@@ -1,10 +1,9 @@
 """Index paths: the IR's form of ``x[i, 1:-1]``, ``y.T[k]`` and views of views, and the types of the results.
 
-A path is a string setting ``index`` of steps joined by ``;``, read with the operands beside it.
-An index step has one letter an item: ``i`` an int, an integer array or a mask (one operand),
-``s`` a slice (three operands, None for what is left out), ``n`` None, ``e`` an ellipsis.
-A step ``.T`` or ``.reshape:2`` is a view method that takes that many operands; ``.real`` and ``.imag`` are those parts of complex numbers.
-``x[i, 1:-1]`` has index ``"is"`` and operands ``i, 1, -1, None``.
+A path is a string setting ``index`` of steps joined by ``;``; its operands are operands of the op. An index step has one letter an
+item: ``i`` an int, an integer array or a mask (one operand), ``s`` a slice (three operands, None for omitted ones), ``n`` None, ``e``
+an ellipsis. A step ``.T`` or ``.reshape:2`` is a view method with that many operands; ``.real`` and ``.imag`` are those parts of
+complex numbers. ``x[i, 1:-1]`` has index ``"is"`` and operands ``i, 1, -1, None``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Strength reduction for ``strength_reduction.py``: signs, factors and powers of one, of complex numbers too; and tests of an op before a rewrite.
+"""Strength reduction for ``strength_reduction.py``: signs, factors and powers of one, also complex; and the conditions of its rewrites.
 
 Rewrites that touch the user's own arithmetic are done in the backward half only.
 """

@@ -342,7 +342,7 @@ def own_document(job: Job) -> str:
 
 
 def described(job: Job) -> str:
-    """The name of the function: a function over a batch is named after what it calls."""
+    """The name of the function: a function over a batch is named after its callee."""
     batch = getattr(job.source.function, BATCH, None)
     return job.source.name if batch is None else one_line(repr(batch))
 

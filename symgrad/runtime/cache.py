@@ -74,9 +74,9 @@ Fault = tuple[Path, str]  #: a directory, and why it cannot be trusted
 
 
 def fault_around(root: Path) -> Fault | None:
-    """Why another user could replace a directory under the root; None if nobody could.
+    """The reason why another user could replace a directory under the root, or None.
 
-    The directories on the path are checked, both as written and with links followed.
+    The directories on the path are checked, both as written and with links resolved.
     """
     if not hasattr(os, "geteuid"):
         return None  # Windows: everything under the user's profile belongs to the user

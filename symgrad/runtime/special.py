@@ -372,9 +372,9 @@ def complex_eig(a: Any) -> tuple[Any, Any]:
 def unphased(v: Any, m: Any, other: Any) -> Any:
     """Return ``v`` if the diagonal of ``m + other`` is real up to rounding, else raise ValueError.
 
-    Eigenvectors and singular vectors of complex matrices are unique up to a factor of modulus 1 each. The diagonal is
-    the derivative with respect to the angle of this factor, so a function with a nonzero one depends on an arbitrary
-    choice of the library.
+    Eigenvectors and singular vectors of complex matrices are unique up to a factor of modulus 1 each. The imaginary
+    diagonal is the derivative with respect to the angle of this factor, so a function with a nonzero one depends on
+    an arbitrary choice of the library.
     """
     both = m + other
     if not isinstance(both, np.ndarray):

@@ -351,7 +351,7 @@ def array_or_zeros(g: Any, shape: tuple[int, ...], dtype: Any = float) -> Any:
 
 
 def in_dtype(x: Any, dtype: Any) -> Any:
-    """A copy in another dtype of an array, or of the number that may stand for it.
+    """A copy, in another dtype, of an array or of a number in its place.
 
     >>> in_dtype(np.ones(2), np.float32), float(in_dtype(0.0, np.float64))
     (array([1., 1.], dtype=float32), 0.0)

@@ -29,7 +29,7 @@ Ids = Any  #: the number of a set, or an array of set numbers
 class Unions:
     """Sets created in sequence: each set ``targets[k]`` contains the set ``sources[k]``.
 
-    ``levels`` gives their order: the sources of a target have lower levels, or are older than all of these.
+    ``levels`` is their order: the sources of a target have lower levels, or are older than all of these.
     """
 
     targets: np.ndarray

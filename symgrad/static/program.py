@@ -370,7 +370,8 @@ class Program:
     def from_function(cls, function: Callable[..., Any], /, **types: Any) -> Program:
         """Return the program of a NumPy function: its parameters are fed, and variables keep the names of the source.
 
-        ``types`` gives for each parameter a type (``"f8[:, 3]"``) or an example. Results are ``out``, ``out_0``, ...
+        ``types`` contains for each parameter a type (``"f8[:, 3]"``) or an example. Results are ``out``, ``out_0``,
+        ...
         """
         program: Program = ABOUT["from_function"](function, types)
         return program

@@ -49,7 +49,7 @@ OWN = ("the code for", "the function itself")
 
 
 def verified(verify: Verify) -> Verify:
-    """What to verify: ``verify`` unless it is None, else the environment's setting; by default the value."""
+    """The verification to perform: ``verify`` unless it is None, else the environment's setting; by default the value."""
     if verify is not None:
         return verify
     said = os.environ.get(SWITCH, "")
