@@ -7,6 +7,18 @@ from __future__ import annotations
 
 #: to be differentiated
 RIGHT = {
+    "reshaped": """
+def h(v, n):
+    if n == 0:
+        return v[0]
+    u = v.reshape(1, -1)
+    u[0, 0] *= 0.9
+    return h(v, n - 1) + v[1]
+
+def f(x):
+    y = x * 1.0
+    return h(y, int(x[0] * 6.0)) + h(y[::2], int(x[0] * 6.0)) + y @ y
+""",
     "quicksort": """
 def sort(a, lo, hi):
     if lo < hi:

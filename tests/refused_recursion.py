@@ -123,7 +123,7 @@ def f(x):
 """,
     ),
     "a list of any length": (
-        "a list that another name",
+        "a list that may be bound to another name",
         """
 def h(v, out, n):
     if n == 0:
@@ -191,21 +191,6 @@ def f(x):
         w = w * 0.9
         return h(n - 1) + w[1]
     return h(int(x[0] * 6.0)) + w @ w
-""",
-    ),
-    "reshaped": (
-        "share memory",
-        """
-def h(v, n):
-    if n == 0:
-        return v[0]
-    u = v.reshape(1, -1)
-    u[0, 0] *= 0.9
-    return h(v, n - 1) + v[1]
-
-def f(x):
-    y = x * 1.0
-    return h(y, int(x[0] * 6.0)) + h(y[::2], int(x[0] * 6.0)) + y @ y
 """,
     ),
     "the results are one array": (

@@ -10,14 +10,11 @@ import ast
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symgrad.ir.core import UNDEF, Const, Operand, Value
 from symgrad.ir.types import Object
 from symgrad.location import NOWHERE, Loc
-
-if TYPE_CHECKING:
-    from symgrad.frontend.program_state import State
 
 
 @dataclass(eq=False, slots=True)
@@ -87,11 +84,11 @@ class View(Tup):
     pairs: bool = False  #: the items are pairs of key and value
     keys: bool = False  #: the items are the keys
 
-    def is_current(self, state: State, place: int | None = None) -> bool:
+    def is_current(self, heap: Mapping[HeapKey, Any], place: int | None = None) -> bool:
         """Whether the dict still holds the same values (or the one at a place)."""
         if self.owner is None:
             return True
-        content = state.heap.get(self.owner)
+        content = heap.get(self.owner)
         if not isinstance(content, tuple) or len(content) != len(self.items):
             return False
         if self.keys:

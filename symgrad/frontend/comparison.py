@@ -232,7 +232,7 @@ def views_compared(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: a
     if not isinstance(a, View) or not isinstance(b, View) or not isinstance(op, ast.Eq | ast.NotEq) or not (a.keys and b.keys):
         raise UnsupportedSyntax("this comparison of a view of a dict is not supported", ctx.loc(node), "make it a list or a set")
     one, two = ({static_key(ctx, item, node) for item in view.items} for view in (a, b))
-    if not (a.is_current(ctx.state) and b.is_current(ctx.state)):
+    if not (a.is_current(ctx.state.heap) and b.is_current(ctx.state.heap)):
         raise UnsupportedSyntax("the dict has changed since keys() was called", ctx.loc(node), "call keys() where the keys are used")
     return Num(Const((one == two) == isinstance(op, ast.Eq)))
 

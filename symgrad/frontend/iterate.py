@@ -102,7 +102,7 @@ def every_item(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] 
     if python_class(binding) is not None:
         return every_item(ctx, python_items(ctx, binding, node), node)
     match binding:
-        case View() if not binding.is_current(ctx.state):
+        case View() if not binding.is_current(ctx.state.heap):
             word = "items" if binding.pairs else "keys" if binding.keys else "values"
             return every_item(ctx, ctx.apply_method(Obj(binding.owner), word, [], node), node)
         case Tup(items):

@@ -152,7 +152,7 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
             return FALSE
         if place > ENDLESS or any(shape_of_object(ctx, key) != before for key, before in held.items()):
             raise UnsupportedSyntax("a list or dict is changed while it is iterated over", ctx.loc(node), "iterate over a copy of it")
-        if isinstance(iterable, View) and not iterable.is_current(ctx.state, place):
+        if isinstance(iterable, View) and not iterable.is_current(ctx.state.heap, place):
             raise UnsupportedSyntax(
                 "a dict is changed while its items are iterated over", ctx.loc(node), "iterate over list(d) and read d[key]"
             )

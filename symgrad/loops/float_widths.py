@@ -28,7 +28,7 @@ def float_widths(func: Func) -> Func:
     ...         yield s.2
     ...     return s.1
     ... ''')
-    >>> str(widths(func).body.yields[0].type)
+    >>> str(float_widths(func).body.yields[0].type)
     'scalar f32'
     """
     ops = list(walk(func.body))

@@ -28,7 +28,7 @@ def list_lengths(func: Func) -> Func:
     ...     k = list_len(a) : int
     ...     return k
     ... ''')
-    >>> print(show(counted(func)).strip())
+    >>> print(show(list_lengths(func)).strip())
     func f(x: float, n: int) -> k: int:
         a.0 = list_of(0) : list[int]
         k.0 = list_len(a.0) : int

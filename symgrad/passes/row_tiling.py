@@ -14,8 +14,8 @@ from typing import Any
 from symgrad.ir.core import NONE, ONE, ZERO, Block, Call, Const, For, Func, If, Op, Operand, Value, clone_block, substitute
 from symgrad.ir.types import BOOL, INT, Array, Dim, Extent, Type, same_extent, same_shape
 from symgrad.location import Loc
+from symgrad.ops.contents import CHAIN
 from symgrad.ops.declare import ROWS, USER_ROWS
-from symgrad.passes.contents import CHAIN
 from symgrad.passes.facts import Places, halves_kept
 from symgrad.passes.remarks import tell
 from symgrad.passes.rowwise import Part, Rows, first_extent

@@ -32,7 +32,7 @@ from symgrad.identity import Same
 from symgrad.ir.core import Call, Func, clone, holds_complex, reachable, walk
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ir.verify import verify
-from symgrad.passes.contents import holds_any
+from symgrad.ops.contents import holds_any
 from symgrad.passes.relations import relations
 from symgrad.pipeline.along import active_results, emission, kernel, result_text, tangent_words, written
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seed_checks, seeds_of

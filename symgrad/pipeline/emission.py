@@ -20,8 +20,8 @@ from symgrad.frontend.results import BY_KEYS, OWNER, Result
 from symgrad.ir.core import Const, Func, Value, clone, holds_complex, walk
 from symgrad.ir.types import Array, Scalar, Type, is_complex
 from symgrad.loops.reach import OutOfReach
+from symgrad.ops.contents import holds_any
 from symgrad.ops.engine import is_surely_array
-from symgrad.passes.contents import holds_any
 from symgrad.pipeline.job import TAKEN, Job, carries, lines_of, numbered, parameter_text, passed_text
 from symgrad.pipeline.registry import FILED, LOWER, LOWER_HALVES, OPTIMISE, PRINTABLE, READABLE, SIMPLIFY
 from symgrad.pipeline.runner import Stage, run, timed

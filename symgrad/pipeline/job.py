@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 #: the stages whose IR is kept, in order, with descriptions
 STAGES: dict[str, str] = {
-    "lowered": "the function as the frontend has read it",
-    "simplified": "what is differentiated",
-    "prepared": "the same in the form whose derivative runs fastest, if that is another one",
-    "adjoint": "both halves as they are made",
-    "optimized": "what is emitted",
-    "forward": "of a pullback: the half that gives the result and what is kept",
-    "backward": "of a pullback: the half that gives the gradients",
+    "lowered": "the function as the frontend has lowered it",
+    "simplified": "the function that is differentiated",
+    "prepared": "the same in the form whose derivative runs fastest, if that is a different form",
+    "adjoint": "both halves before optimisation",
+    "optimized": "the code that is emitted",
+    "forward": "of a pullback: the half that computes the result and the saved values",
+    "backward": "of a pullback: the half that computes the gradients",
 }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from symgrad.passes.contents import CONTENTS
+from symgrad.ops.contents import CONTENTS
 from symgrad.pipeline.runner import Pass, Stage
 
 ALL = ("loops", "stores", "derivative")

@@ -14,8 +14,8 @@ from symgrad.errors import InvalidIR
 from symgrad.ir.core import Call, For, Func, If, Value, While, clone, walk
 from symgrad.ir.verify import verify
 from symgrad.notes import Notes, Timing
+from symgrad.ops.contents import Contents
 from symgrad.ops.declare import ROWS
-from symgrad.passes.contents import Contents
 from symgrad.progress import enter
 from symgrad.runtime.locks import imported
 

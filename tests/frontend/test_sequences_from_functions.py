@@ -27,7 +27,7 @@ QUESTIONS = (
 )  # fmt: skip
 #: of numbers, of which it is not known whether they are one object, and of what a function made without a row
 UNKNOWN = {
-    "any(v is p[1] for v in p)": ("np.nonzero(x)", "np.ix_(x, x)", "np.where(x > 0)", "divmod(x[0], 2.0)", "x.tolist()", "M.tolist()"),
+    "any(v is p[1] for v in p)": ("np.nonzero(x)", "np.where(x > 0)", "divmod(x[0], 2.0)", "x.tolist()", "M.tolist()"),
     "p[0] is q[0]": ("x.tolist()", "M.tolist()"),
 }  # fmt: skip
 CASES = [case for case in product(GIVERS, QUESTIONS) if "np.unstack" not in case[0] or hasattr(np, "unstack")]

@@ -117,7 +117,7 @@ REFUSED: list[tuple[Any, type[SymgradError], str]] = [
     (beyond_its_memory, UnsupportedArgument, "inside the memory of its array"),
     (stores_to_windows, UnsupportedSyntax, "is written to"),
     (stores_to_windows_of_numpys, UnsupportedSyntax, "is written to"),
-    (stores_behind_windows, UnsureAlias, "may or may not share memory"),
+    (stores_behind_windows, UnsureAlias, "may share memory"),
     (stores_where_forbidden, UnsupportedSyntax, "is written to"),
     (sets_flags_of_the_callers, UnsupportedSyntax, "the flags of an array of the caller's are set"),
     (asks_for_flags, UnsupportedSyntax, "flags of an array that is only read"),

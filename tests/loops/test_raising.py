@@ -240,7 +240,7 @@ def test_computing_in_place_gives_an_array_no_more_axes(function: Callable[..., 
     row = np.ones((1, 3 if function is more_axes_in_place else 4))
     with pytest.raises(ValueError, match="non-broadcastable"):
         function(X.copy(), row)
-    with pytest.raises(ShapeMismatch, match="2 axes is put into an array of 1"):
+    with pytest.raises(ShapeMismatch, match="2 axes is stored in an array with 1"):
         symgrad.grad(function, jit=jit)(X.copy(), row)
 
 

@@ -69,6 +69,8 @@ def swapped(node: ast.AST) -> ast.AST | None:
     if isinstance(node, ast.Call) and len(node.args) >= 2 and not any(isinstance(a, ast.Starred) for a in node.args[:2]):
         if isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "zip", "getattr", "hasattr", "issubclass", "cast", "map"):
             return None
+        if ast.dump(node.args[0]) == ast.dump(node.args[1]):
+            return None
         node.args[0], node.args[1] = node.args[1], node.args[0]
         return node
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub | ast.Div | ast.FloorDiv | ast.Mod):

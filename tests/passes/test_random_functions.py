@@ -22,7 +22,7 @@ from symgrad.ir.show import show
 from symgrad.ir.types import FLOAT, INT, Array, Dim, Scalar, Tape, Type
 from symgrad.ir.verify import verify
 from symgrad.ops.build import Builder
-from symgrad.passes.contents import Contents
+from symgrad.ops.contents import Contents
 from symgrad.pipeline.registry import PASSES as RECORDS
 from tests.interpreter import execute, interpret, oracle, same
 from tests.pairs import agree

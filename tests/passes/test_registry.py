@@ -19,7 +19,7 @@ from symgrad.ir.show import show
 from symgrad.ir.types import FLOAT, INT, Array
 from symgrad.location import NOWHERE
 from symgrad.notes import Notes
-from symgrad.passes.contents import CHAIN, CONTENTS, ROWS_IN_LOOPS, ROWS_OF, Contents
+from symgrad.ops.contents import CHAIN, CONTENTS, ROWS_IN_LOOPS, ROWS_OF, Contents
 from symgrad.pipeline.registry import OPTIMISE, PASSES, PIPELINES, page
 from symgrad.pipeline.runner import PROPERTIES, Pass, PassContext, Stage, run
 

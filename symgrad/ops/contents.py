@@ -1,6 +1,6 @@
-"""table: the kinds of constructs that a function contains (loops, stores, tapes, ...), so that passes without work on it are skipped.
+"""table: the contents of a function (loops, stores, tapes, ...), by which the runner skips passes that have nothing to do.
 
-One walk over a function serves all passes; constructs that few functions contain are searched for on demand.
+A function is scanned once for all passes; rare contents are looked for on demand.
 """
 
 from __future__ import annotations
