@@ -314,7 +314,7 @@ GRADIENTS = {
 
 
 def check_text(name: str, primal: str, request: Request, parameters: Sequence[str], arguments: Sequence[str], taken: set[str]) -> str:
-    """The self-check of a saved derivative; ``taken`` are names that mean something else in the module."""
+    """The self-check of a saved derivative; ``taken`` are names with another meaning in the module."""
     what = (
         "jacobian"
         if request.jacobian

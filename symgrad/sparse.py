@@ -152,7 +152,7 @@ class SparseJacobian:
         plan = self._plan(call, key)
         entries = call.entries(plan)
         wrong = call.wrong_rows(plan, entries)
-        if wrong.size and self._given is None:  # the values take other branches than those of the call that the pattern is from
+        if wrong.size and self._given is None:  # these values take other branches than the call from which the pattern was computed
             plan = self._renewed(call, key, plan)
             entries = call.entries(plan)
             wrong = call.wrong_rows(plan, entries)
@@ -163,26 +163,26 @@ class SparseJacobian:
 
     @boundary
     def plan(self, *args: Any, **kwargs: Any) -> Plan:
-        """How the Jacobian is computed for arguments like these."""
+        """The plan for the Jacobian of such arguments."""
         call = self._call(args, kwargs)
         return self._plan(call, call.key())
 
     @boundary
     def pattern(self, *args: Any, **kwargs: Any) -> Any:
-        """The entries that are computed for arguments like these, as a ``scipy.sparse`` array of bools."""
+        """The entries that are computed for such arguments, as a ``scipy.sparse`` array of bools."""
         plan = self.plan(*args, **kwargs)
         return scipy_sparse().csr_array((np.ones(plan.rows.size, bool), (plan.rows, plan.columns)), plan.shape)
 
     @boundary
     def source(self, *args: Any, **kwargs: Any) -> str:
-        """The source of one sweep, for arguments like these (without arguments: the latest forward sweep)."""
+        """The source of one sweep, for such arguments (without arguments: the latest forward sweep)."""
         if not args and not kwargs:
             return str(self._forward.source())
         return str(self._sweep(self.plan(*args, **kwargs)).source(*self._instance, *args, **kwargs))
 
     @boundary
     def ir(self, *args: Any, stage: Stage = None, **kwargs: Any) -> str:
-        """The IR of one sweep, for arguments like these."""
+        """The IR of one sweep, for such arguments."""
         return str(self._sweep(self.plan(*args, **kwargs)).ir(*self._instance, *args, stage=stage, **kwargs))
 
     @boundary
@@ -264,7 +264,7 @@ class SparseJacobian:
         return writes
 
     def _plan(self, call: Sweeps, key: Any) -> Plan:
-        """The plan for a call; one that another call of the same kind has made serves again."""
+        """The plan for a call; a plan of an earlier call with the same key is reused."""
         plan = self._plans.get(key)
         if plan is None:
             pattern = call.pattern() if self._given is None else self._fitting(call)
@@ -331,12 +331,12 @@ class Sweeps:
         return self.forward.pushed(args[: self.instances], args[self.instances :], tangents, kwargs)
 
     def in_columns(self, seeds: np.ndarray) -> np.ndarray:
-        """The derivatives in some directions, a row for each: the one place where sums of columns are computed."""
+        """The derivatives in some directions, a row for each; the only function that computes sums of columns."""
         rows = [flat(self.frame.outputs(self.swept(seed, self.arguments())[1])) for seed in seeds]
         return np.array(rows).reshape(len(seeds), self.shape[0])
 
     def in_rows(self, seeds: np.ndarray) -> np.ndarray:
-        """The gradients of some weighted sums of the results, a row for each: the one place where sums of rows are computed."""
+        """The gradients of some weighted sums of the results, a row for each; the only function that computes sums of rows."""
         args, kwargs = self.arguments()
         _, pullback, *_ = self.reverse(*args, **kwargs)
         rows = [flat(self.frame.gradients(pullback(self.frame.seed(shaped(seed, self.outputs))))) for seed in seeds]

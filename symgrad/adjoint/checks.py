@@ -92,7 +92,7 @@ def checked_when_run(func: Func, wrt: Sequence[int], active_results: Sequence[in
 
 
 def arrays_of_data(block: Block, active: set[Value]) -> None:
-    """Convert an object that NumPy takes as an array where it meets an active value. Works in place."""
+    """Convert an object that NumPy converts to an array, where it is combined with an active value. Works in place."""
     done: list[Op] = []
     for op in block.ops:
         for inner in op.blocks:
@@ -172,7 +172,7 @@ BESIDE = frozenset({"list_of", "opaque", "opaque_pure", "opaque_attribute"})
 
 
 def refuse_kinds(op: Call, names: Mapping[Same, str]) -> None:
-    """Refuse an object that cannot be converted to numbers where it meets an active value."""
+    """Refuse an object that cannot be converted to numbers, where it is combined with an active value."""
     for operand in op.args if op.name not in BESIDE else ():
         if not isinstance(operand, Const) or not isinstance(operand.type, Object):
             continue

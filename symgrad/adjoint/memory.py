@@ -222,7 +222,7 @@ class Trace:
         # nor may the class enter a loop or branch that does not yield it
         met = [op in self.slots for op in walk(func.body) if not isinstance(op, Call) and any(map(self.mine, op.outs))]
         self.ok = self.ok and all(met)
-        # a store that was not met writes to a buffer local to a loop
+        # a store that was not recorded writes to a buffer local to a loop
         self.ok = self.ok and all((place[0], store.args[0]) in self.moved for store, place in self.memory.stores[self.root])
         return self
 

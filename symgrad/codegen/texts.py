@@ -56,7 +56,7 @@ class Emitted:
     line_map: list[Tie] = field(default_factory=list)
 
     def place(self, line: int) -> Loc:
-        """The user's line from which a line of the text, or the nearest one before it, comes."""
+        """The user's line for a line of the text: its own origin, or that of the nearest line before it."""
         before = [tie for tie in self.line_map if tie.line <= line]
         return max(before, key=lambda tie: tie.line).loc if before else NOWHERE
 

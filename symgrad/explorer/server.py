@@ -185,7 +185,7 @@ class Server(http.server.ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/{self.token}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that goes away in the middle of a reply is no news."""
+        """Ignore a browser that closes the connection during a reply."""
 
     def server_close(self) -> None:
         """Stop serving, and end the process that answers."""

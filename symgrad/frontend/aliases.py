@@ -98,7 +98,7 @@ def of_each(ctx: Lowering, binding: Binding, use: Callable[[Binding], Binding], 
 
 
 def one_array(ctx: Lowering, one: Location, other: Location) -> Operand | None:
-    """A bool that says whether an array that is one of several is another one; None where that is unknown."""
+    """A bool that says whether a may-alias array is a given array; None where that is unknown."""
     if one is other or not (one in ctx.state.bases or other in ctx.state.bases):
         return None
     first, second = (dict(possible(ctx, x)) if x in ctx.state.bases else {Ref(x): TRUE} for x in (one, other))

@@ -37,7 +37,7 @@ from symgrad.text import is_name
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derivative(Binding):
-    """``grad(of, wrt)`` and the like, before the call."""
+    """A call of ``grad(of, wrt)`` or another derivative, before its result is called."""
 
     of: Binding
     what: str

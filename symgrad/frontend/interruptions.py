@@ -8,7 +8,7 @@ from symgrad.frontend.caller import Captured
 
 
 class Recapture(Exception):
-    """An array from outside was found: lowering restarts with it in memory from the beginning."""
+    """The function reads an array from outside: lowering restarts with the array in memory from the beginning."""
 
     def __init__(self, captured: Captured) -> None:
         super().__init__(captured.text)

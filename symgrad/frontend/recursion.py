@@ -45,7 +45,7 @@ from symgrad.ops.aliases import defined, memory_groups, read_in
 HANDED = "objects are handed over"  #: in the set of recursive functions, with a function: its arguments are not copied
 ROUNDS = 16
 RETURNED = ("num", "array", "tuple", "maybe", "oneof", "object")  #: forms of results
-DEEP = 12  #: the most forms of one function's arguments, each met while the one before is lowered
+DEEP = 12  #: the maximum nesting of argument forms of one function, each first called while the one before is lowered
 OF_NOTHING = Skeleton("same", same=Static(None))  #: the form of None
 
 

@@ -35,7 +35,7 @@ READ_ONLY = frozenset({"broadcast_to", "diagonal", "imag", "may_share"})
 OF_PLACES = frozenset({"take_items", "delete"})
 #: integers that every signed integer dtype can hold
 SMALL = range(-128, 128)
-#: ``np.float64`` and its like
+#: ``np.float64`` and other scalar types
 CALLS_OF_DTYPES = frozenset(f"np.{dtype.__name__}" for dtype in DTYPE_CALLS)
 #: rows that give numbers where NumPy's functions give arrays without axes
 NUMBERED = frozenset({"tensordot", "reshape"})

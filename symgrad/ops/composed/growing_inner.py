@@ -33,7 +33,7 @@ class Pool:
         return len(self.sizes) - 1
 
     def change_size(self, number: Any, by: Any) -> None:
-        """Note that keys were entered, or taken out."""
+        """Record that keys were entered or removed."""
         self.sizes[number] += by
         self.versions[number] += 1
 

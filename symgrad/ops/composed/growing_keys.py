@@ -11,12 +11,12 @@ def key_for(keys: Any, key: Any) -> Any:
 
 
 def key_to_store(keys: Any, key: Any) -> Any:
-    """The same for a key that may be a new one, which has to be of the class of the others."""
+    """The same for a key that may be new, which must be of the class of the other keys."""
     return key
 
 
 def to_hold(items: Any, item: Any) -> Any:
-    """An item as a dict holds it, which holds some others already."""
+    """An item in the form in which a dict with these items holds it."""
     return item
 
 

@@ -77,7 +77,7 @@ def fill_diagonal(a: Any, val: Numbers, wrap: Any = False) -> None:
 
 
 def put(a: Any, ind: Numbers, v: Numbers, mode: str = "raise") -> None:
-    """``np.put``, counted by rows: the values in turn, over and over."""
+    """``np.put``, with row-major indices; the values are repeated as needed."""
     places = np.asarray(ind, dtype=int)
     values = v if np.ndim(v) == 0 else in_turn(v, np.size(places))
     places = places if np.ndim(places) < 2 else np.ravel(places)

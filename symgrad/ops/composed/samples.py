@@ -159,7 +159,7 @@ def trim_mean(a: Numbers, proportiontocut: Any, axis: Any = 0, *, nan_policy: An
 
 
 def entropy(pk: Numbers, qk: Any = None, base: Any = None, axis: Any = 0, *, nan_policy: Any = "propagate", keepdims: Any = False) -> Any:
-    """``scipy.stats.entropy`` of weights that are made to add up to 1, or relative to others (Kullback and Leibler)."""
+    """``scipy.stats.entropy`` of normalised weights, or relative to others (Kullback and Leibler)."""
     need(nan_policy == "propagate", PROPAGATE)
     p = pk / np.sum(pk, axis=axis, keepdims=True)
     if qk is None:

@@ -24,7 +24,7 @@ def kept(reduced: Any, x: Any, axis: Any) -> Any:
 
 
 def rows_first(a: Any, axis: Any) -> Any:
-    """The axes that are meant as one, the first."""
+    """Merge the reduced axes into one, and move it to the front."""
     if axis is None:
         return flat(a)
     if isinstance(axis, tuple):
@@ -152,5 +152,5 @@ def by_strides(x: Any, shape: Any = None, strides: Any = None, subok: Any = Fals
 
 
 def may_share(x: Any, y: Any) -> Any:
-    """``y``, which NumPy makes a view of ``x``: after a store to one the other is not read."""
+    """``y``, which NumPy makes a view of ``x``: after a store to one of them the other is not read."""
     return y

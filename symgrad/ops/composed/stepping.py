@@ -367,7 +367,7 @@ def tells(iterator: Any) -> bool:
 
 
 def positioned(iterable: Any) -> Any:
-    """An iterator with a position, made here."""
+    """An iterator with a position, created here."""
     return iter(iterable)
 
 
