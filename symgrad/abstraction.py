@@ -77,13 +77,13 @@ def _array(value: np.ndarray[Any, Any], symbol: str) -> Abstract:
 
 
 def is_plain_list(value: list[Any]) -> bool:
-    """Is it a list of Python numbers of one kind, so that its length need not be known?"""
+    """Whether it is a list of Python numbers of one kind, so that its length may stay unknown."""
     first = type(value[0]) if value else None
     return first in PYTHON_NUMBERS and all(type(item) is first for item in value)
 
 
 def is_record(value: Any) -> bool:
-    """Is it an instance of a user's class, whose attributes may carry numbers?"""
+    """Whether it is an instance of a user's class, whose attributes may hold numbers."""
     kind = type(value)
     if isinstance(value, type | types.ModuleType | types.FunctionType | types.BuiltinFunctionType | types.MethodType | np.ufunc | np.dtype):
         return False
@@ -189,7 +189,7 @@ def alike(one: Abstract, other: Abstract) -> Abstract | None:
             shape = tuple(a if a == b else Dim("?", 0, is_plural(a) and is_plural(b)) for a, b in zip(first, second, strict=True))
             return Array(one.dtype, shape, one.layout if one.layout == other.layout else "?")
         case (List(item=Scalar()) as numbers, Tree(kind, ())) | (Tree(kind, ()), List(item=Scalar()) as numbers) if kind is list:
-            return numbers  # of which there may be none
+            return numbers  # there may be none
         case Tree(kind, names, items), Tree(other_kind, other_names, others) if kind is other_kind and names == other_names:
             parts = [a if a == b else alike(a, b) for a, b in zip(items, others, strict=True)]
             return None if None in parts else Tree(kind, names, tuple(p for p in parts if p is not None))

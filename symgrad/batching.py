@@ -95,7 +95,7 @@ def check_defaults(batch: Batch) -> None:
 
 
 def holds_array(value: Any) -> bool:
-    """Is it an array, or a tree with one in it?"""
+    """Whether it is an array, or a tree that contains one."""
     if isinstance(value, np.ndarray):
         return True
     return not isinstance(value, type) and is_tree(value) and any(holds_array(part) for _, part in parts_of(value))

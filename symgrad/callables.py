@@ -30,7 +30,7 @@ def derived(function: Any, settings: Options) -> Any:
             return derive(function._function, settings)
         case Derived():
             return derive(function, settings)
-        case Checkpointed():  # the whole runs once, whatever is saved inside
+        case Checkpointed():  # the whole runs once, even if a part of it is saved
             return derived(function.__wrapped__, settings)
         case types.MethodType() if is_adapted(function):
             return derive(adapted(function), settings)

@@ -56,7 +56,7 @@ def contracted(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
     return written(function, names, kwargs, total, seeds=seeds, keys=keys)
 
 
-#: what the text of ``written`` names besides the parameters
+#: the names in the text of ``written`` besides the parameters
 WORDS = ("np", "seeds", "keys", "result", "function", "getattr", "jvp", "tangents")
 
 

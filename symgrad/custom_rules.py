@@ -38,7 +38,7 @@ def custom_vjp(function: Callable[P, R], forward: Any = None, backward: Any = No
         raise BadArgument("a custom_vjp needs both functions, forward and backward")
 
     def defvjp(forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
-        """Say what the derivative is."""
+        """Define the derivative."""
         if not callable(forward) or not callable(backward):
             raise BadArgument("forward and backward are functions")
         enter_custom(function, forward, backward)
@@ -79,7 +79,7 @@ def custom_jvp(function: Callable[P, R], jvp: Any = None) -> WithJvp[P, R]:
         raise BadArgument(f"{function!r} is not a function", hint="declare the function itself")
 
     def defjvp(jvp: Callable[..., Any]) -> Callable[..., Any]:
-        """Say what the derivative is."""
+        """Define the derivative."""
         if not callable(jvp):
             raise BadArgument("the rule of a custom_jvp is a function")
         enter_custom_jvp(function, jvp)

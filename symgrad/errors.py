@@ -1,7 +1,7 @@
 """The classes of errors, each with its facts in fields, and the one renderer that turns the fields into text.
 
-Each kind is a class with a section in ``docs/errors.md``, which the command line prints. A refusal names what, where, and the way
-out; several offences of one function are held together by the first of them (``together``).
+Each kind is a class with a section in ``docs/errors.md``, which the command line prints. A refusal names the cause, the location and a
+way out. Several errors of one function are attached to the first of them (``together``).
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from symgrad.location import Loc
 COMMAND = "python -m symgrad errors"
 
 Note = tuple[Loc, str]
-#: texts about refused arguments that name what to leave out or to write
+#: texts about refused arguments that name arguments to omit or to write
 WRITES = re.compile(r"does not write to its arguments?$")
 LEFT_OUT, INSTEAD = re.compile(r"(\w+) of (?:np|scipy)\.[\w.]+ is not supported"), re.compile(r"supported with (\w+=\S+)$")
 
 
 class SymgradError(Exception):
-    """Base of all errors: ``what`` is the cause, ``loc`` the place, ``hint`` the way out, ``notes`` further places.
+    """Base of all errors: ``what`` is the cause, ``loc`` the location, ``hint`` the way out, ``notes`` further locations.
 
-    ``pin`` is the expression of an integer whose value, were it known at compile time, would do; it reads the ``objects``. ``integers``
-    are the expressions of those that were read from outside.
-    ``by_layout``: might it be followed if it were known how the arguments lie in memory?
-    ``follows`` says that it only follows from another refusal, of what assigns to a name that is read here.
-    Its text begins with ``what``: the kind stands before it in a traceback, and in what ``render`` gives.
+    ``pin`` is the expression of an integer with which the call would compile if its value were static; it reads the
+    ``objects``. ``integers`` are the expressions of such integers that were read from outside. ``by_layout``: the
+    call might compile if the memory layouts of the arguments were known. ``follows``: the error is a consequence of
+    another refusal, of the statement that assigns a name read here. The text of the error begins with ``what``; the
+    class precedes it in a traceback, and in the result of ``render``.
 
     >>> print(UnsupportedSyntax("a set display cannot be differentiated", hint="try a tuple"))
     a set display cannot be differentiated
@@ -346,7 +346,7 @@ class ClusterFailed(SymgradError, RuntimeError):
 
 
 class Notice(UserWarning):
-    """Base of notices: ``what`` is the fact, ``loc`` the place, ``hint`` how to change it."""
+    """Base of notices: ``what`` is the fact, ``loc`` the location, ``hint`` how to change it."""
 
     hint = ""
 

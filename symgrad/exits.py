@@ -27,7 +27,7 @@ from symgrad.tracebacks import boundary
 
 Leaf = tuple[str, Any]  #: a path and the value there
 NUMBERS = (float, complex, np.inexact)
-#: what arrays of long numbers are converted to
+#: the dtypes to which arrays of long numbers are converted
 WIDEST = {"g": np.dtype(np.float64), "G": np.dtype(np.complex128)}
 
 
@@ -221,10 +221,10 @@ def attributes_of(tree: Any) -> dict[str, Any]:
 
 
 def is_object(tree: Any) -> bool:
-    """Is it an instance with attributes of its own?"""
+    """Whether it is an instance with attributes of its own."""
     return hasattr(tree, "__dict__") or bool(slots_of(type(tree)))
 
 
 def overlap(one: Any, other: Any) -> bool:
-    """Do two arrays share memory?"""
+    """Whether two arrays share memory."""
     return np.may_share_memory(one, other) and np.shares_memory(one, other)

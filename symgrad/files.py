@@ -79,7 +79,7 @@ def is_written(path: Path, is_own: Callable[[Path], bool]) -> bool:
     """Whether symgrad wrote the file; False if it cannot be read."""
     try:
         return is_own(path)
-    except Exception:  # damaged files raise whatever reads them raises
+    except Exception:  # the reader of a damaged file may raise anything
         return False
 
 

@@ -113,11 +113,12 @@ def solve_ivp(fun: Callable[..., Any], t_span: Sequence[float], y0: Any, *args: 
               rtol: float = 1e-8, atol: float = 1e-10, sensitivity: Sensitivity = "auto") -> Any:  # fmt: skip
     """The solution of ``dy/dt = fun(t, y, *args)`` with ``y = y0`` at the first end of ``t_span``, with ``scipy.integrate.solve_ivp``.
 
-    An object as SciPy returns it: ``t`` are the times, those in ``t_eval`` or those of the steps, and the columns of ``y`` the states. They
-    have derivatives with respect to ``y0``, ``args`` and all else that ``fun`` reads, the ends of ``t_span`` and ``t_eval``:
-    by sensitivities forwards in time where ``sensitivity`` is ``"forward"``, by the adjoint equation where it is ``"adjoint"``, else by
-    what takes less time. A BadArgument is raised for other words.
-    Where the last time is not reached a RuntimeWarning is given, and the derivative is nan.
+    Returns an object as SciPy does: ``t`` are the times, those in ``t_eval`` or those of the steps, and the columns
+    of ``y`` are the states. They have derivatives with respect to ``y0``, ``args`` and all other values that ``fun``
+    reads, the ends of ``t_span``, and ``t_eval``. ``sensitivity`` selects the method: ``"forward"`` solves for
+    sensitivities forwards in time, ``"adjoint"`` solves the adjoint equation, ``"auto"`` chooses the faster one.
+    Raises BadArgument for other words. Where the last time is not reached, a RuntimeWarning is emitted, and the
+    derivative is NaN.
 
     >>> import symgrad
     >>> text = "def last(k): return solve_ivp(lambda t, y: -k * y, (0.0, 1.0), [1.0]).y[0, -1]"
@@ -136,9 +137,9 @@ def odeint(fun: Callable[..., Any], y0: Any, t: Any, *args: Any, rtol: float = 1
            sensitivity: Sensitivity = "auto") -> Any:  # fmt: skip
     """The solution of ``dy/dt = fun(y, t, *args)`` with ``y = y0`` at ``t[0]``, with ``scipy.integrate.odeint``.
 
-    A matrix whose rows are the states at the times ``t``. It has derivatives with respect to ``y0``, ``t``, ``args`` and all else that
-    ``fun`` reads, computed as ``sensitivity`` says (see ``solve_ivp``). Where the last time is not reached a RuntimeWarning is given, and
-    the derivative is nan.
+    Returns a matrix whose rows are the states at the times ``t``. It has derivatives with respect to ``y0``, ``t``,
+    ``args`` and all other values that ``fun`` reads, by the method that ``sensitivity`` selects (see ``solve_ivp``).
+    Where the last time is not reached, a RuntimeWarning is emitted, and the derivative is NaN.
 
     >>> import symgrad
     >>> text = "def last(k): return odeint(lambda y, t: k * y, [1.0], [0.0, 1.0])[-1, 0]"

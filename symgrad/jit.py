@@ -190,8 +190,8 @@ class Left(Exception):
 class Attempts:
     """The policy for a kernel that raises where the NumPy code does not: after two such calls in a row it is abandoned.
 
-    Calls that succeed are not counted, for that would cost time in each of them. After a failure the callers are given
-    ``probe`` in the place of the kernel, which tells the next success; after two they are given ``left``.
+    Successful calls are not counted, because that would cost time in each of them. After one failure the callers call
+    ``probe`` instead of the kernel, which records the next success; after two they call ``left``.
     """
 
     kernel: Callable[..., Any]
@@ -239,7 +239,7 @@ class Attempts:
         return result
 
     def left(self, *arguments: Any) -> Any:
-        """Stand in for an abandoned kernel."""
+        """Replaces an abandoned kernel."""
         raise Left
 
 

@@ -32,7 +32,7 @@ class Kind:
 
     name: str  #: with its article
     verdict: Verdict
-    means: str  #: the conversion, or what to pass instead
+    means: str  #: the conversion, or the hint what to pass instead
     is_one: Callable[[Any], bool]
 
 
@@ -59,7 +59,7 @@ def belongs(cls: type, module: str, names: tuple[str, ...]) -> bool:
 
 
 def any_of(*tests: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """Return a test that accepts what any of several tests accepts."""
+    """Return a test that accepts the values that any of several tests accepts."""
     return lambda value: any(test(value) for test in tests)
 
 
@@ -276,7 +276,7 @@ def what_of(kind: Kind, name: str) -> str:
 
 
 def passed_instead(kind: Kind, name: str) -> str:
-    """Return the hint that tells what to pass in place of an argument of a kind.
+    """Return the hint for an argument of a kind: the value to pass instead.
 
     >>> passed_instead(KINDS[0], "weights")
     'pass weights.filled(value) or weights.compressed()'

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Loc:
-    """A place in a source file; lines count from 1, columns from 0. ``backward``: what stands there is reversed, in the forward half.
+    """A position in a source file; lines count from 1, columns from 0. ``backward``: of the op's reverse, in the backward half.
 
     >>> Loc("gated.py", 7, 4, 11, "    z = {w * h, x}")
     Loc(file='gated.py', line=7, column=4, end_column=11, text='    z = {w * h, x}')
@@ -33,5 +33,5 @@ class Loc:
 
 NOWHERE = Loc("", 0)
 
-#: generated texts by their file names: what says of a line where in the user's source it comes from
+#: generated texts by their file names: functions from a line to the position in the user's source
 PLACES: dict[str, Callable[[int], Loc]] = {}

@@ -1,6 +1,6 @@
-"""Remarks: the stages record their decisions here, if asked to; ``explain`` prints them.
+"""Remarks: the stages record their decisions here, if requested; ``explain`` prints them.
 
-A function carries its collector (``func.notes``, None unless asked for), so each stage has it at hand:
+A function carries its collector (``func.notes``, None unless requested), so each stage has access to it:
 
     if func.notes is not None:
         func.notes.add("plan", "saved", op.loc, "the next iteration overwrites it", name="h")

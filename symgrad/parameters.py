@@ -68,7 +68,7 @@ class Options:
 def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: bool, no_grad: Iterable[str], jit: Jit,
             strict: bool = False, verify: Verify = None, mode: Mode = "reverse", checkpoints: Checkpoints = None,
             memory: int | str | None = None, holomorphic: bool = False) -> Options:  # fmt: skip
-    """Check what can be checked without the function."""
+    """Check the request as far as possible without the function."""
     if jit is not False:
         available(jit)
     if strict is True and allow_unused is True:
@@ -200,7 +200,7 @@ def resolve_wrt(options: Options, function: types.FunctionType) -> tuple[str, ..
 
 
 def parts_by_wrapped_names(function: types.FunctionType, parameters: list[inspect.Parameter]) -> dict[str, str]:
-    """The parts of ``*args`` and ``**kwargs`` by the names that the function which ``functools.wraps`` names gives them.
+    """The parts of ``*args`` and ``**kwargs`` by the parameter names of the function that ``functools.wraps`` names.
 
     >>> import functools
     >>> @functools.wraps(lambda x, y, *, scale: x * y * scale)
@@ -281,7 +281,7 @@ def check_wrt(function: types.FunctionType, names: tuple[str, ...], signature: S
 
 
 def by_name_instead(function: types.FunctionType, root: str) -> str:
-    """What the hint for a missing item of ``*args`` says besides, where the function takes ``**kwargs`` too."""
+    """The rest of the hint for a missing item of ``*args``, if the function takes ``**kwargs`` too."""
     kinds = {p.kind: p.name for p in inspect.signature(function, follow_wrapped=False).parameters.values()}
     stars = kinds.get(inspect.Parameter.VAR_KEYWORD)
     return f"; what is passed by name is a part of {stars}" if stars and kinds.get(inspect.Parameter.VAR_POSITIONAL) == root else ""

@@ -49,7 +49,7 @@ def steps_of(path: str) -> tuple[str, tuple[Step, ...]]:
 
 
 def is_key(index: ast.expr) -> bool:
-    """Is a subscript a constant key, or a tuple of these?"""
+    """Whether a subscript is a constant key, or a tuple of these."""
     match index:
         case ast.Constant(value=value):
             return has_literal(value)
@@ -192,7 +192,7 @@ def with_part(held: Any, steps: tuple[Step, ...], value: Any) -> Any:
 
 
 def belongs(path: str, asked: str) -> bool:
-    """Whether an expression of the compiler lies within the part of an argument that a path names.
+    """Whether an expression of the compiler is inside the part of an argument that a path names.
 
     >>> belongs("p['w'].b", "p['w']"), belongs("p.b", "p.w"), belongs("[item.w for item in p.layers]", "p.layers")
     (True, False, True)
@@ -206,7 +206,7 @@ def belongs(path: str, asked: str) -> bool:
 
 
 def meet(path: str, wrt: Iterable[str]) -> bool:
-    """Whether an expression lies within one of some paths, or contains one."""
+    """Whether an expression is inside one of some paths, or contains one."""
     return any(belongs(path, asked) or belongs(asked, path) for asked in wrt)
 
 
@@ -226,12 +226,12 @@ def in_parts(path: str, asked: str, name: str) -> str:
 
 
 def arrays_of_objects(signature: Signature, wrt: Container[str]) -> frozenset[str]:
-    """The paths of the arrays that objects among the arguments hold, and no gradient is asked for: all that ``wrt`` says here."""
+    """The paths of the arrays in objects among the arguments for which no gradient is requested; ``wrt`` has no other effect here."""
     return frozenset(path for name, item in signature.params for path in owned_arrays(name, item, wrt))
 
 
 def owned_arrays(path: str, item: Abstract, wrt: Container[str], active: bool = False, inside: bool = False) -> Iterator[str]:
-    """The paths of the arrays that objects in an argument hold; of one that a gradient is asked for, those that carry none."""
+    """The paths of the arrays in objects in an argument; if a gradient is requested for it, only those that carry none."""
     active = active or path in wrt
     if isinstance(item, Array) and inside and not (active and is_float(item)):
         yield path

@@ -110,15 +110,15 @@ def handed_on(parameters: Sequence[inspect.Parameter], values: Mapping[str, Any]
 # ------------------------------------------------------------------ the test of the types
 
 
-#: what the tests of arguments name
+#: the names in the tests of arguments
 TESTING = ("np", "isinstance", "len", "list", "tuple", "all", "getattr", "TypeError", *PYTHON_NAMES.values())
 
 
 def tested(text: str, name: str, signature: Signature, pins: Iterable[tuple[str, Any]], identities: Collection[str]) -> str:
     """Add a guard to the function ``name``: code for one signature is wrong for another.
 
-    ``identities`` are paths of objects whose identity matters.
-    Where a parameter has the name of something that the test uses, that has another name, which stands before the function.
+    ``identities`` are paths of objects whose identity matters. Where a parameter has the name of an object that the
+    test uses, the object gets another name, defined before the function.
     """
     tree = ast.parse(text)
     names = {node.id if isinstance(node, ast.Name) else node.arg for node in ast.walk(tree) if isinstance(node, ast.Name | ast.arg)}
@@ -289,7 +289,7 @@ SLOPE = """
     gradients = [None for _ in {wrt}]"""
 TANGENTS = {"jvp": "{name}(*fresh(arguments))(tangents)[1]", "linearize": "{name}(*fresh(arguments))[1](tangents)"}
 OF_GRADIENTS = "sum(np.sum(g * d) for g, d, c in zip(leaves(gradient), directions, chosen) if c)"
-#: the names that the check gives itself, but for those of the functions that it calls
+#: the names that the check itself binds, except those of the functions that it calls
 OF_CHECK = ("leaves", "rebuilt", "check", "rng", "arguments", "fresh", "total", "gradients", "position", "gradient", "chosen", "directions",
             "width", "step", "tolerance", "ends", "moved", "given", "expected", "found", "out", "pullback", "ones",
             "leaf", "t", "d", "c", "g", "rows", "per", "sums", "k", "n", "slope", "tangents", "tangent", "shift", "label", "m")  # fmt: skip
@@ -314,7 +314,7 @@ GRADIENTS = {
 
 
 def check_text(name: str, primal: str, request: Request, parameters: Sequence[str], arguments: Sequence[str], taken: set[str]) -> str:
-    """The self-check of a saved derivative; ``taken`` are names that mean something else in the module."""
+    """The self-check of a saved derivative; ``taken`` are names with another meaning in the module."""
     what = (
         "jacobian"
         if request.jacobian
@@ -376,7 +376,7 @@ WRITTEN = "written by symgrad; symgrad is not needed."  #: ends the first line o
 
 
 def is_saved_module(path: Path) -> bool:
-    """Does a file begin as a module that ``module`` has written?"""
+    """Whether a file begins as a module that ``module`` has written."""
     with path.open("rb") as file:
         first = file.readline(65536).decode(errors="replace")
     return first.lstrip("\"'").startswith("The derivative ") and WRITTEN in first

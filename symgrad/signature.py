@@ -1,6 +1,6 @@
 """The abstract signature for which code is generated, and the two records exchanged by facade and compiler.
 
-These are what is asked for (``Request``) and what comes back (``Compiled``).
+These are the request (``Request``) and its result (``Compiled``).
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ class Static:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """The name of an attribute that a list or dict has beside its items."""
+    """The name of an attribute that a list or dict has in addition to its items."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A container with a fixed structure: ``kind`` is the class, ``names`` the keys, attributes or positions, then attributes beside them.
+    """A container with a fixed structure: ``kind`` is the class, ``names`` the keys, attributes or positions, then additional attributes.
 
-    ``exactly`` tells keys apart that are equal and not of one class, as 1, 1.0 and True are; None where all are texts.
+    ``exactly`` distinguishes equal keys of different classes, such as 1, 1.0 and True; None where all keys are texts.
     """
 
     kind: type
@@ -61,12 +61,12 @@ class Tree:
 
     @property
     def keys(self) -> tuple[Any, ...]:
-        """The names of what the container holds, without those of attributes beside it."""
+        """The names of the items, without those of additional attributes."""
         return tuple(name for name in self.names if not isinstance(name, Own))
 
     @property
     def own(self) -> tuple[str, ...]:
-        """The names of attributes beside what the container holds."""
+        """The names of the additional attributes."""
         return tuple(name.name for name in self.names if isinstance(name, Own))
 
     @property
@@ -100,19 +100,19 @@ class Many:
 
 DISTRIBUTION = "distribution"  #: the first part of the key of a distribution of ``scipy.stats``, whose name is the second
 CYCLE = "cycle"  #: the first part of the key of a container that holds itself; the second counts the containers between
-FEW = 8  #: a list or tuple with no more items is known item by item, unless it is asked for otherwise
+FEW = 8  #: a list or tuple with at most this many items is known item by item, unless requested otherwise
 Abstract = Type | Static | Tree | Many
 ParameterKind = Literal["plain", "varargs", "keywords"]
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What is known of a call before it runs.
+    """The facts about a call that are known before it runs.
 
-    ``params`` are the user's parameters in order, each with what was passed (or its default): a ``Type``, a ``Tree``,
-    or a ``Static``; for ``*args`` a ``Tree`` of a tuple, for ``**kwargs`` a ``Tree`` of a dict. ``same`` are groups
-    of paths that hold the same array, list, dict or instance. ``converted`` are paths of arrays and numbers that are taken as
-    others, each with what is written behind the path for that (see ``kinds.conversion``).
+    ``params`` are the user's parameters in order, each with the abstract value of its argument (or its default): a
+    ``Type``, a ``Tree``, or a ``Static``; for ``*args`` a ``Tree`` of a tuple, for ``**kwargs`` a ``Tree`` of a dict.
+    ``same`` are groups of paths that hold the same array, list, dict or instance. ``converted`` are paths of arrays
+    and numbers that are converted, each with the suffix of the path that converts it (see ``kinds.conversion``).
     """
 
     params: tuple[tuple[str, Abstract], ...]
@@ -162,15 +162,15 @@ class Signature:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked for.
+    """The request of a derivative.
 
-    ``wrt``: names of parameters, in the order asked. ``structure``: one gradient, or a tuple of them. The compiled
-    function takes the user's parameters and returns: the gradient(s); with ``value`` ``(value, gradient(s))``; with
-    ``has_aux`` ``value`` is ``(value, aux)`` and without ``value`` the result is ``(gradient(s), aux)``. With
-    ``pullback`` it returns ``(out, pullback)``, or ``(out, pullback, aux)``, and ``pullback(seed)`` gives the
-    gradient(s); else the output must be one number and the seed is 1. With ``jacobian`` the gradient(s) stand in the
-    place of each number or array of the output, and have the axes of that before their own. With ``along`` they are those of the
-    sum of the output weighted by that argument.
+    ``wrt``: names of parameters, in the requested order. ``structure``: one gradient, or a tuple of them. The
+    compiled function takes the user's parameters and returns the gradient(s). With ``value`` it returns ``(value,
+    gradient(s))``. With ``has_aux``, ``value`` is ``(value, aux)``, and without ``value`` the result is
+    ``(gradient(s), aux)``. With ``pullback`` it returns ``(out, pullback)``, or ``(out, pullback, aux)``, and
+    ``pullback(seed)`` returns the gradient(s); otherwise the output must be one number and the seed is 1. With
+    ``jacobian`` each number or array of the output is replaced by its gradient(s), whose first axes are those of the
+    output. With ``along`` the gradient(s) are those of the sum of the output weighted by that argument.
     """
 
     wrt: tuple[str, ...]
@@ -183,26 +183,26 @@ class Request:
     no_grad: frozenset[str] = frozenset()
     optimize: Literal["read", "speed"] = "speed"
     pins: tuple[tuple[str, Any], ...] = ()  #: integers whose value is part of the signature, by the expression that reads them
-    read: Callable[[str], Any] | None = None  #: what an expression over the user's parameters is, where there are arguments
-    jit: bool | str = False  #: compiled by numba; with "auto" where that can be done, without a word where it cannot
+    read: Callable[[str], Any] | None = None  #: returns the value of an expression over the user's parameters, where there are arguments
+    jit: bool | str = False  #: compiled by numba; with "auto" where that is possible, without a notice where it is not
     primal: bool = False  #: no derivative: the function itself
     jacobian: bool = False
-    #: of a Jacobian: by rows, by columns, or by what takes fewer; with ``along``: how the gradient is differentiated
+    #: of a Jacobian: by rows, by columns, or by the method with fewer sweeps; with ``along``: the method that differentiates the gradient
     mode: Literal["auto", "reverse", "forward"] = "reverse"
-    along: str = ""  #: the parameter that holds the weights of the results, of what is differentiated along these
-    forward: bool = False  #: a function of tangents, which gives ``(out, tangent)``, or ``(out, tangent, aux)``
+    along: str = ""  #: the parameter that holds the weights of the results, in a gradient along them
+    forward: bool = False  #: a function of tangents that returns ``(out, tangent)``, or ``(out, tangent, aux)``
     linear: bool = (
-        False  #: ``(out, linear)``, or ``(out, linear, aux)``, where ``linear`` is a function of tangents, which gives the tangent
+        False  #: returns ``(out, linear)``, or ``(out, linear, aux)``, where ``linear`` maps tangents to the tangent of the result
     )
     checkpoints: tuple[tuple[int | str, int], ...] = ()  #: loops that run again, by variable or line, each with its number of snapshots
     memory: int | None = None  #: bytes for the snapshots of all loops that are in no other one
-    holomorphic: bool = False  #: of complex numbers: the complex derivative, which what is differentiated must have
+    holomorphic: bool = False  #: the complex derivative of complex numbers; the function must have one
 
-    sparsity: bool = False  #: the frame of a sparse Jacobian, with ``jacobian``: what is asked of the arguments before it is computed
+    sparsity: bool = False  #: with ``jacobian``: the frame of a sparse Jacobian, which examines the arguments before it is computed
 
     @property
     def guarded(self) -> bool:
-        """Is another form of the code at hand that runs when this one raises?  Not where a function is handed out."""
+        """Whether another form of the code is available that runs when this one raises; not if the code returns a function."""
         return not (self.pullback or self.forward or self.linear)
 
 
@@ -233,7 +233,7 @@ def without_relations(pins: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any],
 
 
 def is_choice(text: str) -> bool:
-    """Does a pin compare two sizes, so that it chooses between codes that are both right?
+    """Whether a pin compares two sizes, so that it chooses between versions of the code that are both right.
 
     >>> is_choice("x.shape[0] < 3"), is_choice("p['a < b']")
     (True, False)
@@ -242,12 +242,12 @@ def is_choice(text: str) -> bool:
 
 
 def is_relation(text: str) -> bool:
-    """Does a pin say how extents are related?"""
+    """Whether a pin is a relation between extents."""
     return " " in text and read_expression(text) is not None
 
 
 def extent_words(signature: Signature) -> dict[str, str]:
-    """The symbols of extents, by the expressions that read them, but for symbols that stand for two."""
+    """The symbols of extents by the expressions that read them, without symbols of several extents."""
     named = [
         (f"{path}.shape[{axis}]", extent.symbol)
         for path, item in signature.leaves()
@@ -262,23 +262,23 @@ def extent_words(signature: Signature) -> dict[str, str]:
 class Pending(Protocol):
     """Code that is compiled when it is first called."""
 
-    numpy: Compiled  #: what runs where there is no kernel
-    given_up: list[Callable[[], None]]  #: what is called when the kernel proves to be of no use
+    numpy: Compiled  #: the code that runs where there is no kernel
+    given_up: list[Callable[[], None]]  #: called when the kernel is abandoned
 
     def lines(self) -> int | None:
         """How many lines its texts have; None where there are none."""
         ...
 
     def shown(self) -> Compiled:
-        """What it will be, to be looked at: its text."""
+        """The code as it will be, for its text only."""
         ...
 
     def compiled(self, read: Callable[[str], Any]) -> Compiled:
-        """What it comes to, for arguments that ``read`` gives by expressions over the user's parameters."""
+        """The compiled code, for arguments that ``read`` returns by expressions over the user's parameters."""
         ...
 
 
-#: what is looked at of an object that code relies on, beside the object itself
+#: the aspects of an object that code may depend on
 ASPECTS: dict[str, Callable[[Any], Any]] = {
     "itself": lambda value: value,
     "type": type,
@@ -289,7 +289,7 @@ ASPECTS: dict[str, Callable[[Any], Any]] = {
     "set": set,
 }
 
-#: what is asked of an object and a name: presence and absence count as much as what is there
+#: the questions about an object and a name that code may depend on; absence counts as much as presence
 QUESTIONS: dict[str, Callable[[Any, Any], bool]] = {
     "has": hasattr,
     "lacks": lambda value, name: not hasattr(value, name),
@@ -303,7 +303,7 @@ QUESTIONS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def is_importable(name: str) -> bool:
-    """Could a module of this name be imported now?"""
+    """Whether a module of this name could be imported now."""
     try:
         return find_spec(name) is not None
     except (ImportError, ValueError, AttributeError):
@@ -312,24 +312,25 @@ def is_importable(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relied:
-    """Something outside that code contains as it was when it was made: a function, a class, a text, the keys of a dict.
+    """A dependency of code on an object outside it, in the state at compilation: a function, a class, a text, the keys of a dict.
 
-    ``text`` is the expression that reads it, over the names of ``Compiled.objects`` and the user's; ``aspect`` one of
-    ``ASPECTS``, and ``value`` what that was; or one of ``QUESTIONS``, which is true of the object and the name ``value``.
+    ``text`` is the expression that reads the object, over the names of ``Compiled.objects`` and the user's.
+    ``aspect`` is one of ``ASPECTS``, with ``value`` its value, or one of ``QUESTIONS``, whose answer is yes for the
+    object and the name ``value``.
     """
 
     text: str
     aspect: str
     value: Any
-    code: Any = None  #: of a function
+    code: Any = None  #: of a function: its code object
 
     def by_equality(self) -> bool:
-        """Is it compared with ``==``?  Bound methods and texts are new objects each time."""
+        """Whether it is compared with ``==``, because bound methods and texts are new objects each time."""
         plain = isinstance(self.value, str | slice | np.dtype | types.MethodType | types.BuiltinMethodType | tuple | int | set)
         return plain and not isinstance(self.value, bool)
 
     def holds(self, current: Any) -> bool:
-        """Is an object that is read now the one that was recorded?"""
+        """Whether an object that is read now agrees with the recorded one."""
         if self.aspect in QUESTIONS:
             return QUESTIONS[self.aspect](current, self.value)
         now = ASPECTS[self.aspect](current)
@@ -339,7 +340,7 @@ class Relied:
 
 @dataclass(frozen=True, slots=True)
 class Inactive:
-    """An argument in ``wrt`` that the result does not depend on: what is told of it, and the place that is the reason."""
+    """An argument in ``wrt`` that the result does not depend on: the notice about it, and the location that is the reason."""
 
     what: str
     loc: Loc | None
@@ -347,14 +348,14 @@ class Inactive:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What came of it: ``function`` has the user's own parameters; ``text`` is its source.
+    """Compiled code: ``function`` has the user's own parameters; ``text`` is its source.
 
-    ``captured`` are pairs (expression that reads what is outside, what it was when compiled): code generated for one set
-    of them is not used for another. Its names are those of ``objects``, else parameters, cells and globals of the user's
-    function. ``mutated`` names the parameters whose arrays the function writes to. ``stages`` gives the IR after
-    each stage, by name; ``saved`` makes the text of a module of its own, from
-    the texts of example arguments; ``readable`` gives the source with the user's statements as they stand, where ``text``
-    has them as they run fastest.
+    ``captured`` are pairs of an expression that reads captured state and its abstract value at compilation; the code
+    is valid for these values only. The names in the expressions are those of ``objects``, else parameters, cells and
+    globals of the user's function. ``mutated`` names the parameters whose arrays the function writes to. ``stages``
+    returns the IR after each stage, by name. ``saved`` returns the text of a standalone module, from the texts of
+    example arguments. ``readable`` returns the source with the user's statements as written; ``text`` has them in
+    their fastest form.
     """
 
     function: Callable[..., Any]
@@ -366,19 +367,19 @@ class Compiled:
     pins: tuple[tuple[str, Any], ...] = ()  #: integers that are part of the code, by the expression that reads them
     objects: Mapping[str, Any] = field(default_factory=dict)
     readable: Readable | None = None
-    pending: Pending | None = None  #: what is to stand in its place once it is called
+    pending: Pending | None = None  #: the code that replaces this one at its first call
     direct: Direct | None = None
     plain: Callable[..., Any] | None = None  #: of a kernel: the NumPy code that computes the same
     relied: tuple[Relied, ...] = ()
-    inactive: tuple[Inactive, ...] = ()  #: the arguments whose gradient is zero, if the user is to be told
-    identities: tuple[str, ...] = ()  #: lists, dicts and instances of which it matters whether they are one object with another one
-    related: tuple[tuple[str, str, bool], ...] = ()  #: pairs of what is read from outside, and whether they are one object
-    apart: tuple[tuple[str, str], ...] = ()  #: what is read from outside and what is changed among the arguments, which must be two objects
+    inactive: tuple[Inactive, ...] = ()  #: the arguments whose gradient is zero, if a notice is due
+    identities: tuple[str, ...] = ()  #: lists, dicts and instances whose identity with another one matters
+    related: tuple[tuple[str, str, bool], ...] = ()  #: pairs of captured objects, and whether they are identical
+    apart: tuple[tuple[str, str], ...] = ()  #: pairs of a captured object and an argument that is changed, which must be distinct
     comparable: Comparable | None = None  #: how it is compared with the user's function; None where it is no function of the user's
 
 
 class Readable(Protocol):
-    """What gives the text that is read, and tells ``notes`` of what was decided for it."""
+    """Returns the readable text, and its remarks to ``notes``."""
 
     def shown(self) -> Any: ...
 
@@ -389,36 +390,37 @@ class Readable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Comparable:
-    """What is needed to compare generated code with the user's function.
+    """The facts needed to compare generated code with the user's function.
 
-    ``once`` says why the function cannot be run beside it, with the place; ``primal`` makes the function itself as it was read;
-    ``dtypes`` are those of its values; ``cut`` is whether derivatives are others than the function's on purpose. ``seen`` tells
-    whether an earlier process has compared the same texts, ``keep`` notes that this one has.
+    ``once`` gives the reason, and its location, why the function cannot be run in addition to the code. ``primal``
+    returns the function itself as it was lowered; ``dtypes`` are those of its values. ``cut``: its derivatives differ
+    from the function's on purpose. ``seen`` returns whether an earlier process has compared the same texts; ``keep``
+    records that this one has.
     """
 
     once: tuple[str, Loc] | None
     primal: Callable[[], Callable[..., Any]] | None
     dtypes: frozenset[str]
     cut: bool
-    stores: bool  #: does the function store something in objects that it was given?
-    copies: bool  #: does it write to arrays that it was given, of which the code writes to copies?
-    custom: bool  #: is a value said by the forward function of a ``custom_vjp``?
+    stores: bool  #: whether the function stores something in objects among its arguments
+    copies: bool  #: whether it writes to argument arrays, of which the code writes to copies
+    custom: bool  #: whether the forward function of a ``custom_vjp`` computes a value
     seen: Callable[[], bool] = bool
     keep: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
 class Direct:
-    """A kernel of the user's parameters as they are; what a compiled derivative's ``function`` does, for a guard to do in its place."""
+    """A kernel that takes the user's parameters; a guard can do itself what ``Compiled.function`` does with it."""
 
     kernel: Callable[..., Any]
     fallback: Callable[..., Any]  #: called with the same arguments if the kernel raises
-    results: tuple[str, ...] = ()  #: names for the parts of what the kernel returns, if there is more to do
+    results: tuple[str, ...] = ()  #: names for the parts of the kernel's result, if they are processed further
     returned: str = ""  #: the result over these names
-    space: Mapping[str, Any] = field(default_factory=dict)  #: what else it names
-    discerning: bool = False  #: does it raise for arrays of another dtype or rank, and for others whose extent is 1?
+    space: Mapping[str, Any] = field(default_factory=dict)  #: the other names in ``returned``
+    discerning: bool = False  #: whether it raises for arrays of another dtype or rank, and for other arrays with an extent 1
     called_from: Callable[[dict[str, Any], str], None] | None = (
-        None  #: told in which namespace, and by which name, a guard calls the kernel
+        None  #: receives the namespace and the name by which a guard calls the kernel
     )
 
 
@@ -448,17 +450,17 @@ def parts_of_items(item: Abstract, path: str) -> list[str]:
 
 
 def is_cycle(item: Abstract) -> bool:
-    """Is it a container that stands in itself?"""
+    """Whether the item is a container that contains itself."""
     return isinstance(item, Static) and isinstance(item.key, tuple) and item.key[0] is CYCLE
 
 
 def is_container(item: Abstract) -> bool:
-    """Is it a list, tuple, dict or instance?"""
+    """Whether the item is a list, tuple, dict or instance."""
     return isinstance(item, Tree | Many | List)
 
 
 def holds_many(signature: Signature) -> bool:
-    """Is there a long list or tuple among the arguments whose length is open?"""
+    """Whether a long list or tuple of open length is among the arguments."""
     return any(isinstance(item, Many) for _, item in signature.leaves())
 
 
@@ -487,7 +489,7 @@ def containers_of(path: str, abstract: Abstract) -> Iterator[tuple[str, Abstract
 
 
 def may_be_one(one: Abstract, other: Abstract) -> bool:
-    """Could two containers of these descriptions be one object?"""
+    """Whether two containers of these descriptions may be the same object."""
     if isinstance(one, Tree) and isinstance(other, Tree):
         return one.kind is other.kind and one.names == other.names
     return type(one) is type(other)

@@ -30,18 +30,18 @@ By = Literal["columns", "rows", "stars"]
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]  #: those in order, and those by name
 
-#: so many plans are kept for each Jacobian
+#: the number of plans kept for each Jacobian
 KEPT = 32
-#: so many colours are shown
+#: the number of colours shown
 SHOWN = 24
-#: what is computed by one sweep
+#: the sweeps by which a matrix is computed
 MEANS = {"columns": "forward by columns", "rows": "backward by rows", "stars": "of the gradient forward by stars"}
-#: so many rows are looked at for an entry that a pattern misses
+#: the number of rows that are searched for an entry that a pattern misses
 LOOKED_AT = 8
 
 
 def scipy_sparse() -> Any:
-    """``scipy.sparse``, or a refusal that says what to install."""
+    """``scipy.sparse``; raises SciPyMissing with the install command."""
     try:
         import scipy.sparse
     except ImportError:
@@ -53,7 +53,7 @@ def scipy_sparse() -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """How a matrix of one pattern is computed: the places of its entries, and the colours."""
+    """The plan for a matrix of one pattern: the positions of its entries, and the colours."""
 
     rows: np.ndarray
     columns: np.ndarray
@@ -123,7 +123,7 @@ def checked_pattern(sparsity: Any) -> Any:
 class SparseJacobian:
     """The Jacobian of a function as sparse arrays; called like the function itself. Made by ``jacobian`` and ``hessian``."""
 
-    #: why nothing is derived of it, and what can be done
+    #: why it cannot be differentiated, and the way out
     __symgrad_refuses__ = (
         "a sparse Jacobian is a scipy.sparse array, which has no derivative",
         "leave sparsity out: jacobian and hessian without it can be differentiated",
@@ -152,7 +152,7 @@ class SparseJacobian:
         plan = self._plan(call, key)
         entries = call.entries(plan)
         wrong = call.wrong_rows(plan, entries)
-        if wrong.size and self._given is None:  # the values take other branches than those of the call that the pattern is from
+        if wrong.size and self._given is None:  # these values take other branches than the call from which the pattern was computed
             plan = self._renewed(call, key, plan)
             entries = call.entries(plan)
             wrong = call.wrong_rows(plan, entries)
@@ -163,37 +163,37 @@ class SparseJacobian:
 
     @boundary
     def plan(self, *args: Any, **kwargs: Any) -> Plan:
-        """How the Jacobian is computed for arguments like these."""
+        """The plan for the Jacobian of such arguments."""
         call = self._call(args, kwargs)
         return self._plan(call, call.key())
 
     @boundary
     def pattern(self, *args: Any, **kwargs: Any) -> Any:
-        """The entries that are computed for arguments like these, as a ``scipy.sparse`` array of bools."""
+        """The entries that are computed for such arguments, as a ``scipy.sparse`` array of bools."""
         plan = self.plan(*args, **kwargs)
         return scipy_sparse().csr_array((np.ones(plan.rows.size, bool), (plan.rows, plan.columns)), plan.shape)
 
     @boundary
     def source(self, *args: Any, **kwargs: Any) -> str:
-        """The source of one sweep, for arguments like these (without arguments: the latest forward sweep)."""
+        """The source of one sweep, for such arguments (without arguments: the latest forward sweep)."""
         if not args and not kwargs:
             return str(self._forward.source())
         return str(self._sweep(self.plan(*args, **kwargs)).source(*self._instance, *args, **kwargs))
 
     @boundary
     def ir(self, *args: Any, stage: Stage = None, **kwargs: Any) -> str:
-        """The IR of one sweep, for arguments like these."""
+        """The IR of one sweep, for such arguments."""
         return str(self._sweep(self.plan(*args, **kwargs)).ir(*self._instance, *args, stage=stage, **kwargs))
 
     @boundary
     def explain(self, *args: Any, **kwargs: Any) -> str:
-        """How the matrix is computed for arguments like these, and what becomes of each line in a sweep."""
+        """How the matrix is computed for such arguments, and the remarks on each line in a sweep."""
         plan = self.plan(*args, **kwargs)
         about = f"{self!r}: {plan.describe()}\n\n"
         return about + str(self._sweep(plan).explain(*self._instance, *args, **kwargs))
 
     def _sweep(self, plan: Plan) -> Any:
-        """What computes the sums of columns or of rows."""
+        """The derivative that computes sums of columns or of rows."""
         return self._reverse if plan.by == "rows" else self._forward
 
     @property
@@ -214,7 +214,7 @@ class SparseJacobian:
         return SparseJacobian, (self._frame, self._settings, self._sparsity, self._mode, self._symmetric)
 
     def __symgrad_module__(self, args: tuple[Any, ...], kwargs: dict[str, Any], saved: Callable[..., str]) -> str:
-        """The text of a module that gives the matrix for arguments like these; ``saved`` gives that of a sweep."""
+        """The text of a module that computes the matrix for such arguments; ``saved`` returns the text of a sweep."""
         hint = "save one sweep: symgrad.save(symgrad.jvp(f), path)"
         if self._instance:
             raise SaveError("a method's Jacobian depends on its instance", hint="save the Jacobian of a function")
@@ -245,7 +245,7 @@ class SparseJacobian:
         return Sweeps(frame, self._own, self._forward, self._reverse, len(self._instance), (args, kwargs), before)
 
     def _check(self, args: tuple[Any, ...], kwargs: dict[str, Any], program: Program) -> bool:
-        """Does the function write to its arguments?  Refuse what cannot be run several times, and note whether the matrix is symmetric."""
+        """Whether the function writes to its arguments. Refuses one that cannot run several times; records the matrix's symmetry."""
         table, function = self._own._table, self._own._function
         entry = table.find(table.bind(args, kwargs).arguments)
         comparable = table.comparable(entry.signature, entry.compiled)
@@ -264,7 +264,7 @@ class SparseJacobian:
         return writes
 
     def _plan(self, call: Sweeps, key: Any) -> Plan:
-        """The plan for a call; one that another call of the same kind has made serves again."""
+        """The plan for a call; a plan of an earlier call with the same key is reused."""
         plan = self._plans.get(key)
         if plan is None:
             pattern = call.pattern() if self._given is None else self._fitting(call)
@@ -292,26 +292,26 @@ class SparseJacobian:
 
 @dataclass(slots=True)
 class Sweeps:
-    """One call: its sweeps, and what they give."""
+    """One call: its sweeps and their results."""
 
     frame: Frame
-    frame_of: Any  #: gives the frame for arguments
+    frame_of: Any  #: returns the frame for arguments
     forward: Any
     reverse: Any
-    instances: int  #: is the first argument an instance, which has no tangent?
+    instances: int  #: 1 if the first argument is an instance, which has no tangent
     passed: Arguments
-    before: Arguments | None  #: copies of what is passed, where each sweep writes to it
+    before: Arguments | None  #: copies of the arguments, if each sweep writes to them
     direction: np.ndarray = field(init=False)  #: of the sweep that the matrix is compared with
     slope: np.ndarray = field(init=False)
     outputs: tuple[Any, ...] = field(init=False)
     aux: Any = None
-    values: tuple[Any, ...] = ()  #: what patterns are kept by, of the arguments
+    values: tuple[Any, ...] = ()  #: the values of the arguments on which a pattern depends
 
     def __post_init__(self) -> None:
         wrt = set(self.frame.program.wrt)
         self.values = tuple(kept(value, k in wrt) for k, value in enumerate(self.frame.values))
         self.direction = directions_of(sum(np.size(leaf) for leaf in self.frame.inputs))
-        out, tangent, *aux = self.swept(self.direction, self.passed)  # so that what is written to is written to once
+        out, tangent, *aux = self.swept(self.direction, self.passed)  # on the user's own arguments, so that they are written to once
         self.outputs, self.slope = self.frame.outputs(out), flat(self.frame.outputs(tangent))
         self.aux = aux[0] if aux else None
 
@@ -325,18 +325,18 @@ class Sweeps:
         return self.passed if self.before is None else Duplicate().all(*self.before)
 
     def swept(self, direction: np.ndarray, arguments: Arguments) -> Any:
-        """What ``jvp`` gives in a direction."""
+        """The result of ``jvp`` in a direction."""
         args, kwargs = arguments
         tangents = self.frame.tangents(shaped(direction, self.frame.inputs))
         return self.forward.pushed(args[: self.instances], args[self.instances :], tangents, kwargs)
 
     def in_columns(self, seeds: np.ndarray) -> np.ndarray:
-        """The derivatives in some directions, a row for each: the one place where sums of columns are computed."""
+        """The derivatives in some directions, a row for each; the only function that computes sums of columns."""
         rows = [flat(self.frame.outputs(self.swept(seed, self.arguments())[1])) for seed in seeds]
         return np.array(rows).reshape(len(seeds), self.shape[0])
 
     def in_rows(self, seeds: np.ndarray) -> np.ndarray:
-        """The gradients of some weighted sums of the results, a row for each: the one place where sums of rows are computed."""
+        """The gradients of some weighted sums of the results, a row for each; the only function that computes sums of rows."""
         args, kwargs = self.arguments()
         _, pullback, *_ = self.reverse(*args, **kwargs)
         rows = [flat(self.frame.gradients(pullback(self.frame.seed(shaped(seed, self.outputs))))) for seed in seeds]
@@ -349,7 +349,7 @@ class Sweeps:
         return scipy_sparse().csr_array((np.ones(entries.columns.size, bool), entries.columns, entries.offsets), self.shape)
 
     def key(self) -> Any:
-        """What patterns are kept by: the program, shapes, and the values of what no derivative goes through."""
+        """The key of a pattern: the program, the shapes, and the values without derivatives."""
         return self.frame.program, self.shape, self.values
 
     def entries(self, plan: Plan) -> np.ndarray:
@@ -363,9 +363,10 @@ class Sweeps:
         return entries_of_stars(self.in_columns(seeds), plan.colors, plan.rows, plan.columns)
 
     def wrong_rows(self, plan: Plan, entries: np.ndarray) -> np.ndarray:
-        """The rows of the matrix that do not give the slope in the direction of the comparison, up to rounding.
+        """The rows of the matrix that disagree with the slope in the direction of the comparison, beyond rounding.
 
-        Where rounding of much larger rows, or what is not finite, may be why they do not, a row counts if one of its entries is missed.
+        Where rounding of much larger rows, or values that are not finite, may be the cause, a row counts only if the
+        pattern misses one of its entries.
         """
         rows, parts = self.shape[0], entries * self.direction[plan.columns]
         with np.errstate(invalid="ignore", over="ignore"):
@@ -415,7 +416,7 @@ class Sweeps:
 
 
 def kept(value: Any, varies: bool) -> Any:
-    """What a pattern may depend on in a value: its shape, and all of it where it is made of integers."""
+    """The part of a value on which a pattern may depend: its shape, and all of it if it consists of integers."""
     match value:
         case np.ndarray():
             same = varies or value.dtype.kind in "fcO"

@@ -150,7 +150,7 @@ def check_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 
 
 
 def check_request(function: Any, args: Any, order: Any, modes: Any, directions: Any, seed: Any, tolerance: Any) -> None:
-    """Raise BadArgument where nothing would be compared, or not what was asked for."""
+    """Raise BadArgument if the request would compare nothing, or not what it names."""
     if not callable(function):
         raise BadArgument(f"{function!r} is not a function", hint="pass the function itself, not what it returns")
     if not isinstance(args, tuple | list):
@@ -189,13 +189,13 @@ def names_in(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mappin
 
 
 def bound_to(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    """What is passed for some parameters."""
+    """The arguments of some parameters."""
     passed = {**dict(zip(inspect.signature(function).parameters, args, strict=False)), **kwargs}
     return {name: passed[name] for name in names}
 
 
 class Check:
-    """A function of some order, whose derivatives are compared in the modes asked for."""
+    """A function of some order, whose derivatives are compared in the requested modes."""
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...], order: int,
                  below: str, modes: tuple[str, ...], tolerance: float | None, jit: Jit) -> None:  # fmt: skip
@@ -299,7 +299,7 @@ def numbers_for(out: Any, seed: Any) -> Any:
 
 
 def options_of(what: Literal["jvp", "vjp"], names: tuple[str, ...], jit: Jit) -> Options:
-    """What is asked of a derivative that is compared: also where the result does not depend on an argument."""
+    """The options of a derivative that is compared: it may also be one on which the result does not depend."""
     return options(what, names, None, has_aux=False, allow_unused=True, no_grad=(), jit=jit)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, TypeGuard
 
-#: for each class of literals, what gives an instance of the class itself for an instance of a subclass, whatever that overrides
+#: for each class of literals, the conversion of an instance of a subclass to the class itself, independent of the subclass's methods
 EXACT: dict[type, Callable[[Any], Any]] = {
     str: str.__str__,
     bool: bool,
@@ -62,7 +62,7 @@ def is_interned(word: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _identifier(word: str) -> str:
-    # what may stand in an identifier Python itself is asked: there are characters of identifiers that are not of words
+    # Python itself decides about identifiers: some of their characters are not word characters
     parts = (letter if f"_{letter}".isidentifier() else "_" for letter in unicodedata.normalize("NFKC", word))
     word = unicodedata.normalize("NFKC", "".join(parts))
     if not word.isidentifier():
@@ -110,7 +110,7 @@ def literal(value: Any) -> str:
 
 
 def integers(values: Iterable[Any], width: int = 120) -> str:
-    """Integers as the items of a list, in lines of at most so many characters.
+    """Integers as the items of a list, in lines of at most ``width`` characters.
 
     >>> integers([1, -2, 30]), integers(range(5), 6)
     ('1, -2, 30', '0, 1,\\n2, 3,\\n4')

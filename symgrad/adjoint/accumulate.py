@@ -246,7 +246,7 @@ class Ledger:
         return [p for p in self.params if isinstance(p.type, Array) and same_shape(p.type.shape, value.type.shape)]
 
     def handed(self, scope: Scope, grad: Cotangent | None, value: Value) -> Cotangent:
-        """The cotangent that a block yields for a possibly unbound value: its own, zeros or, without a known form, the number 0."""
+        """The cotangent that a block yields for a possibly unbound value: its own, zeros or, if the form is unknown, the number 0."""
         if grad is not None:
             grad = self.filled(grad)
             models = [value] if self.has_value(scope, value) else self.models(value)

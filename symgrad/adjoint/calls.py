@@ -71,7 +71,7 @@ def unboxed(source: Func, target: Func, count: int) -> None:
 
 
 def keep_arguments(func: Func, seen: set[Func]) -> None:
-    """Let a function, and those that it calls, write to copies of what they are given: backward functions write to lists of cotangents."""
+    """Let a function and its callees write to copies of their arguments: backward functions write to lists of cotangents."""
     if func in seen:
         return
     seen.add(func)

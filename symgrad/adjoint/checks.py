@@ -1,4 +1,4 @@
-"""Refuses, before differentiation, what has no derivative, with names and places that a user understands."""
+"""Refuses, before differentiation, operations without a derivative, with names and locations that a user understands."""
 
 from __future__ import annotations
 
@@ -77,10 +77,10 @@ def without_complex_derivative(op: Call, varied: set[Value], active: set[Value])
 
 
 def checked_when_run(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> Func:
-    """Insert run-time checks that operands of unknown kind, without a derivative but beside one with it, are real. Works in place.
+    """Insert run-time checks that operands of unknown kind, combined with a value that has a derivative, are real. Works in place.
 
-    Known complex operands follow other rules; an operand that proves complex at run time would be
-    differentiated by the wrong ones.
+    Known complex operands follow other rules; an operand that proves complex at run time would be differentiated by
+    the wrong ones.
     """
     table = dependences(func.body)
     varied = closure((p for k in wrt if may_be_active((p := func.params[k]).type)), table.forward)
@@ -92,7 +92,7 @@ def checked_when_run(func: Func, wrt: Sequence[int], active_results: Sequence[in
 
 
 def arrays_of_data(block: Block, active: set[Value]) -> None:
-    """Convert an object that NumPy takes as an array where it meets an active value. Works in place."""
+    """Convert an object that NumPy converts to an array, where it is combined with an active value. Works in place."""
     done: list[Op] = []
     for op in block.ops:
         for inner in op.blocks:
@@ -146,7 +146,7 @@ def refuse_complex(op: Op, varied: set[Value], useful: set[Value]) -> None:
 
 
 def refuse_unsure(func: Func, active: set[Value]) -> None:
-    """Refuse, beside complex numbers, an active value that is not known to be real or complex."""
+    """In a function with complex numbers, refuse an active value that is not known to be real or complex."""
     if not any(is_complex(value.type) for value in active):
         return
     for op in walk(func.body):
@@ -167,12 +167,12 @@ def is_unsure(type_: Type) -> bool:
     return False
 
 
-#: rows that pass an object on beside a derivative, without computing with it
+#: rows that pass an object on together with a derivative, without computing with it
 BESIDE = frozenset({"list_of", "opaque", "opaque_pure", "opaque_attribute"})
 
 
 def refuse_kinds(op: Call, names: Mapping[Same, str]) -> None:
-    """Refuse an object that cannot be converted to numbers where it meets an active value."""
+    """Refuse an object that cannot be converted to numbers, where it is combined with an active value."""
     for operand in op.args if op.name not in BESIDE else ():
         if not isinstance(operand, Const) or not isinstance(operand.type, Object):
             continue

@@ -42,8 +42,8 @@ class Costs:
     choice: int
     function: int
     tape: int
-    by_name: bool = False  #: are only named values saved?
-    arrays: bool = False  #: are slot tapes arrays, however their slots are counted?
+    by_name: bool = False  #: whether only named values are saved
+    arrays: bool = False  #: whether slot tapes are arrays, however their slots are counted
 
     def of(self, op: Call) -> int:
         """The cost of an op on numbers; 0 if it only reads, counts or compares, ``NEVER`` if it must not run twice."""

@@ -31,7 +31,7 @@ class Demands:
     required: dict[Value, list[Demand]] = field(default_factory=dict)
     reversed_ops: dict[tuple[Block, int], Scope] = field(default_factory=dict)
     reversals: dict[Block, Scope] = field(default_factory=dict)
-    shapes: dict[Value, Value] = field(default_factory=dict)  #: stand-ins for shapes, and the arrays whose shapes they are
+    shapes: dict[Value, Value] = field(default_factory=dict)  #: placeholders for shapes, and the arrays whose shapes they are
     unbound: Unbound = field(init=False)
 
     def __post_init__(self) -> None:
@@ -87,7 +87,7 @@ class Demands:
         return None
 
     def shape(self, value: Value, op: Call) -> Value:
-        """A stand-in for the shape of a value, defined where the value is."""
+        """A placeholder for the shape of a value, defined where the value is."""
         for stand_in, source in self.shapes.items():
             if source is value:
                 return stand_in

@@ -1,7 +1,7 @@
 """Instantiates a row's derivative: expression text over parameters and outputs -> ops at the builder's insertion point.
 
-Names are operands, lists of operands (entered as ``*rest``) or settings; functions are rows; operators stand
-for rows. ``fit(g, shape_of(x))`` sums a cotangent to a shape, decided by types where possible.
+Names are operands, lists of operands (entered as ``*rest``) or settings; functions are rows; operators are rows, too. ``fit(g,
+shape_of(x))`` sums a cotangent to a shape, decided by types where possible.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ COMPARE: dict[type[ast.cmpop], str] = {
 
 #: names whose meaning differs between operands
 PLACED = ("position", "into", "taken")
-#: rows that are linear in an operand, beside those that the table marks
+#: rows that are linear in an operand, in addition to those that the table marks
 VANISHING = {"solve": frozenset({"b"})}
 
 

@@ -201,7 +201,7 @@ class Rows:
         return together(self.once, batch, [self.elements.directions(flat, count, part) for part in self.elements.parts])
 
     def apart(self, pairs: Iterable[tuple[Value, Operand]]) -> list[Value]:
-        """Rows in the dtypes of gradients, each in memory of its own: scalar gradients may be one value."""
+        """Rows in the dtypes of gradients, each in memory of its own: scalar gradients may be the same value."""
         results: list[Value] = []
         for rows, grad in pairs:
             dtype = getattr(grad.type, "dtype", None)
@@ -268,7 +268,7 @@ def name_of(param: Operand) -> str:
 
 
 def is_repeatable(op: Call) -> bool:
-    """Whether the op gives the same result at any place."""
+    """Whether the op has the same result at any position."""
     row = ROWS[op.name]
     numbers = bool(op.outs) and all(isinstance(out.type, Array | Scalar | ShapeOf) for out in op.outs)
     return numbers and not (row.effect or row.statement or row.consumes or op.name in USER_ROWS)

@@ -1,7 +1,7 @@
 """Alias analysis for the adjoint: which values may share memory, where it is written to, and what was overwritten when.
 
-A *class* joins values connected by ops that consume or borrow, by loops, and by branches. A class can be
-*undone* if each store has an inverse and each loop and branch only passes its buffers on.
+A *class* joins values connected by ops that consume or borrow, by loops, and by branches. A class can be *undone* if each store has an
+inverse and each loop and branch only passes its buffers on.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Memory:
     contents: dict[Value, Value] = field(default_factory=dict)
     stores: dict[Value, list[tuple[Call, Place]]] = field(default_factory=dict)
     members: dict[Value, list[Value]] = field(default_factory=dict)
-    nested: bool = False  #: are inner lists changed in place?  A list read from another list then shares its memory
+    nested: bool = False  #: whether inner lists are changed in place; a list read from another list then shares its memory
     held: list[tuple[Value, Value]] = field(default_factory=list)  #: pairs of a list and the list that it was put into
 
     @classmethod
@@ -107,7 +107,7 @@ class Memory:
                 self.read(inner, stores)
 
     def read_call(self, op: Call) -> None:
-        """Record what a call's results share with its operands."""
+        """Record the aliasing between a call's results and its operands."""
         row = ROWS[op.name]
         inside = op.name == "list_take" and isinstance(op.args[0].type, List)  # contained in the list, not sharing its memory
         inside = inside and not (self.nested and isinstance(op.outs[0].type, List))
@@ -222,7 +222,7 @@ class Trace:
         # nor may the class enter a loop or branch that does not yield it
         met = [op in self.slots for op in walk(func.body) if not isinstance(op, Call) and any(map(self.mine, op.outs))]
         self.ok = self.ok and all(met)
-        # a store that was not met writes to a buffer local to a loop
+        # a store that was not recorded writes to a buffer local to a loop
         self.ok = self.ok and all((place[0], store.args[0]) in self.moved for store, place in self.memory.stores[self.root])
         return self
 

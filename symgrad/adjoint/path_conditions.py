@@ -1,7 +1,6 @@
-"""Path conditions: what the outcomes of enclosing tests imply about other bools, through the bools' definitions.
+"""Path conditions: the implications of the outcomes of enclosing tests for other bools, through the bools' definitions.
 
-Behind ``stopped = failed or late``, a block in which neither holds implies ``not stopped``, though no test says
-so.
+After ``stopped = failed or late``, a block in which neither holds implies ``not stopped``, though no test says so.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Implied:
                 self.note(other, outcome)
 
     def reduced(self, operand: Operand) -> Operand:
-        """What a bool equals in the block: a literal, or the value chosen by the branches taken."""
+        """The operand that equals a bool in the block: a literal, or the value chosen by the branches taken."""
         if not isinstance(operand, Value):
             return operand
         if operand not in self.asked:

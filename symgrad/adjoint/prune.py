@@ -1,9 +1,9 @@
-"""Removes from the backward half what it need not compute.
+"""Removes redundant computations from the backward half.
 
-``prune`` removes ops, results of branches and what loops carry for themselves only, where no gradient needs them; ``not_again`` what
-the forward half has computed, as ``sin(x)`` for the slope of ``cos(x)``; ``share`` copies that were made in case a cotangent is written
-to, where nobody reads what is overwritten. All work in place, while the backward half reads the values of the forward half as if they
-were all still there: how such a value is had is planned once, with all its uses.
+``prune`` removes ops, branch results and loop-carried values that no gradient needs. ``not_again`` eliminates common subexpressions
+with the forward half, such as ``sin(x)`` for the slope of ``cos(x)``. ``share`` removes copies of cotangents made in case of a later
+store, if nothing reads the overwritten value. All work in place, while the backward half reads the primal values as if they were all
+live; how each is obtained is planned once, with all its uses.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def sweep(block: Block, marked: set[Value]) -> None:
     block.ops = kept
 
 
-# ------------------------------------------------------------------ what the forward half has computed
+# ------------------------------------------------------------------ common subexpressions with the forward half
 
 Known = dict[Hashable, Value]
 
@@ -189,7 +189,7 @@ def made_before(op: Call, scope: Scope | None, known: dict[Block, Known]) -> Val
 
 
 def key_of(op: Call) -> Hashable | None:
-    """Equal for ops that compute the same elements; None for what is as cheap to compute as to have."""
+    """A key that is equal for ops that compute the same elements; None for ops that cost no more than obtaining a saved value."""
     row = ROWS[op.name]
     if not row.elementwise or row.cheap or row.consumes or row.effect or len(op.outs) != 1:
         return None
@@ -203,14 +203,14 @@ def operand_key(operand: Operand) -> Hashable:
 
 # ------------------------------------------------------------------ copies of cotangents
 
-#: rows that are not elementwise and make an array that is all their own
+#: rows that are not elementwise and whose result is a new array of its own
 MAKING = frozenset({"zeros_of", "zeros_like", "copy"})
-#: rows that are done with what they read
+#: rows that keep no reference to their operands
 PASSING = frozenset({"take", "sum", "dot", "matmul", "accumulate", "add_at", "set_at"}) | MAKING
 
 
 def share(block: Block, copies: Sequence[Value]) -> None:
-    """Replace, in place, each of ``copies`` that may as well be its source."""
+    """Replace, in place, each of ``copies`` by its source where no difference can be observed."""
     func = Func("", block)
     layout = Layout()
     layout.enter(block)
@@ -234,7 +234,7 @@ def share(block: Block, copies: Sequence[Value]) -> None:
 
 
 def is_last_read(source: Value, copy: Call, layout: Layout) -> bool:
-    """Was the copied array created in this block, do its readers keep no alias of it, and is it read no more after the copy?"""
+    """Whether the source was created in this block, its readers keep no alias of it, and nothing reads it after the copy."""
     home, at = layout.places[copy.outs[0]]
     if layout.places[source][0] is not home or not isinstance(source.type, Array) or source.type != copy.outs[0].type:
         return False
@@ -246,14 +246,14 @@ def is_last_read(source: Value, copy: Call, layout: Layout) -> bool:
 
 
 def is_of_its_own(op: Call) -> bool:
-    """Are the results arrays and numbers that share memory with nothing?"""
+    """Whether the results are arrays and numbers that share memory with nothing."""
     row = ROWS[op.name]
     plain = row.alias == "fresh" and not row.consumes and not row.effect and not row.statement
     return plain and bool(row.pullbacks or row.partials) and all(isinstance(o.type, Array | Scalar) for o in op.outs)
 
 
 def is_given_up(source: Value, copy: Call, layout: Layout) -> bool:
-    """Does a round of a loop copy what it was given when nobody reads that any more, and hand the copy on in its place?"""
+    """Whether an iteration copies a loop-carried array at its last read, and carries the copy on instead."""
     home, at = layout.places[copy.outs[0]]
     if home not in layout.owners or source not in home.args[1:] or not isinstance(source.type, Array):
         return False
@@ -278,7 +278,7 @@ def is_given_up(source: Value, copy: Call, layout: Layout) -> bool:
 
 
 def taken_over(operand: Operand, block: Block, layout: Layout) -> list[Value]:
-    """A value and those whose memory it has taken over by stores in this block and that nobody else keeps, the earliest last."""
+    """A value and the earlier values whose memory it has taken over by stores in this block, without other aliases; the earliest last."""
     values: list[Value] = []
     while isinstance(operand, Value) and operand in layout.places and layout.places[operand][0] is block:
         op = layout.op_of(operand)
@@ -290,18 +290,18 @@ def taken_over(operand: Operand, block: Block, layout: Layout) -> list[Value]:
 
 
 def readers(block: Block, value: Value) -> set[Op]:
-    """The ops of a block that read a value, themselves or in what they hold."""
+    """The ops of a block that read a value, themselves or in their blocks."""
     return {op for op in block.ops if value in op.operands or any(value in inner.operands for b in op.blocks for inner in walk(b))
             or any(value in b.yields for b in op.blocks)}  # fmt: skip
 
 
 def passed(value: Value, block: Block, but: Op | None = None) -> bool:
-    """Do all ops that read a value, ``but`` one, leave no second way to its memory?"""
+    """Whether all ops that read a value, except ``but``, keep no alias of its memory."""
     return all(isinstance(op, Call) and (is_made(op) or op.name in PASSING) for op in readers(block, value) if op is not but)
 
 
 def is_made(op: Call) -> bool:
-    """Is the result an array of its own?"""
+    """Whether the result is a new array."""
     row = ROWS[op.name]
     return row.elementwise and row.alias == "fresh" and not row.consumes or op.name in MAKING
 

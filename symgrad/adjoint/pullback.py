@@ -1,7 +1,7 @@
 """Splits a gradient into two functions: parameters -> results and residuals; residuals and seeds -> gradients.
 
-The second may be called any number of times, so it copies what it writes to. The first copies what the caller
-could change between the calls.
+The second may be called any number of times, so it writes to copies only. The first copies values that the caller could change between
+the calls.
 """
 
 from __future__ import annotations

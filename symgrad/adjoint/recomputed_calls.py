@@ -96,7 +96,7 @@ class CalledAgain:
         self.body = self.primal.then
 
     def run(self, completed: Completed) -> Func:
-        """Rewrite the call and its reverse; return the function that the backward half calls in the place of the reverse."""
+        """Rewrite the call and its reverse; return the function that replaces the reverse in the backward half."""
         ops, _ = needed(self.inner, self.sweep, read_in(self.inner.reverse), {})
         refuse_unrepeatable(
             self.body, ops, "the function runs again in the backward half", "call it before, and pass its result as an argument"

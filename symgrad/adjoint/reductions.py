@@ -1,8 +1,9 @@
-"""Which of the values that a reversed loop carries are sums: a round only adds to them, and it does not matter which comes first.
+"""Reductions among the loop-carried values of a reversed loop, and dead-store elimination of cotangent zeroing.
 
-``cleared`` removes stores that clear cotangents which nobody reads again, and those that leave a cotangent as it was, in place. The
-cotangent of what a store writes is read and then cleared. Where each round of a reversed loop reads and clears cells of its own, and
-nobody reads the cotangent after the loop, it may as well stay. ``x[...] = x + v`` clears it and adds the same again.
+A value is a sum if iterations only add to it, in any order. ``cleared`` removes, in place, stores that zero a cotangent which nothing
+reads again, and those that leave a cotangent unchanged. A store's reverse reads the cotangent of the stored part, then zeroes it. If
+each iteration of a reversed loop reads and zeroes cells of its own, and nothing reads the cotangent after the loop, the zeroing is
+removed. ``x[...] = x + v`` zeroes the cotangent and adds the same value again.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ def restored(op: Call, sums: Sums, table: dict[Value, Operand]) -> None:
 
 
 def has_distinct_rounds(loop: For) -> bool:
-    """Are the loop's indices different places of an axis, whatever its length?"""
+    """Whether the loop's indices are distinct elements of an axis of any length."""
     start, stop, step = number(loop.start), number(loop.stop), number(loop.step)
     if step is None or step == 0:
         return False
@@ -148,21 +149,21 @@ def has_distinct_rounds(loop: For) -> bool:
 
 @dataclass(slots=True)
 class Cells:
-    """The cells of one array in which each round of the loops around reads and writes: in all places the loop's index is on one axis."""
+    """The cells of one array that each iteration of the loops around accesses: all paths have the loop's index on the same axis."""
 
     sums: Sums
     indices: Mapping[For, Value]
-    again: bool = False  #: may a round read what it has written, and leave something there?
+    again: bool = False  #: whether an iteration may read cells that it has written, and leave values there
     axes: dict[For, int] = field(default_factory=dict)
     stores: list[Call] = field(default_factory=list)
 
     def are_apart(self, loop: For, k: int) -> bool:
-        """Are the cells that different rounds of a loop read and write in one slot different ones?"""
+        """Whether different iterations of a loop access disjoint cells of one slot."""
         self.again = True
         return loop in self.indices and has_distinct_rounds(loop) and self.follow(loop.body, loop.carried[k], [loop]) == k
 
     def follow(self, block: Block, value: Value, loops: list[For]) -> int | None:
-        """The place among what a block yields where an array arrives of which cells are read, and then written; else None."""
+        """The index in the block's yields at which an array arrives whose cells are read, then written; else None."""
         first = True
         while True:
             links: list[Op | None] = []
@@ -199,7 +200,7 @@ class Cells:
             first = False
 
     def is_own(self, op: Call, path: list[Operand], loops: list[For]) -> bool:
-        """Does the path contain the index of each of the loops, on the axis where all other paths have it?"""
+        """Whether the path contains the index of each of the loops, on the axis where all other paths have it."""
         positions: dict[Operand, int] = {}
         at = 0
         for axis, letter in enumerate(op.settings.get("index", "e")):

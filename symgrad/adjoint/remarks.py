@@ -1,4 +1,4 @@
-"""Emits remarks on what the adjoint decided: active values, derivatives taken, and what is saved or recomputed, with reasons."""
+"""Emits remarks on the decisions of the adjoint: active values, derivatives taken, and values saved or recomputed, with reasons."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ OF_PART = re.compile(r"of_part\((.*?), index\)")
 
 def tell_rule(notes: Notes, op: Call, row: Row, params: Sequence[str]) -> None:
     """Emit a remark with the derivatives of a row that were used, in the row's own text."""
-    if row.name == "as_written":  # the user's text beside the ops lowered from it
+    if row.name == "as_written":  # the user's text, followed by the ops lowered from it
         return
     said = {}
     for param in params:
@@ -95,7 +95,7 @@ def grouped(text: str) -> str:
 
 
 def tell_plan(plan: Plan) -> None:
-    """Emit remarks on what is saved, restored and carried for the backward half, and why."""
+    """Emit remarks on the values saved, restored and carried for the backward half, and why."""
     notes = plan.func.notes
     if notes is None:
         return

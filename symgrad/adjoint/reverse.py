@@ -108,7 +108,7 @@ def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int]
 
 
 def checkpoints_of(adjoint: Func, budget: Budget | None) -> Checkpoints | None:
-    """Which loops and calls of a function run again for their reverse; None where nothing is to. The calls become branches, in place."""
+    """The loops and calls of a function that are checkpointed, or None; the calls become branches, in place."""
     is_marked = any(isinstance(op, Call) and op.name == BEGIN for op in walk(adjoint.body))
     if budget is None and not is_marked:
         return None

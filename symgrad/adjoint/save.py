@@ -20,13 +20,13 @@ from symgrad.ir.types import Array, List, Tape
 from symgrad.ops.affine import Round
 from symgrad.ops.build import Builder
 
-#: the longest step of a loop whose indices are places, of which the interpreter leaves some empty: a kilobyte for each round
+#: the largest step of a loop whose index is the tape's slot; the slots between, a kilobyte for each iteration, stay empty
 SPARSEST = 128
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many places there are, as a term or as two whose difference it is, and the index that has the first, if that is not 0."""
+    """The number of slots of a tape, as the difference of two terms, and the index value of the first slot, if that is not 0."""
 
     many: Operand
     less: Operand = ZERO
@@ -34,22 +34,23 @@ class Count:
     step: int = 1
 
     def total(self, build: Builder) -> Operand:
-        """Append what computes the number of places."""
+        """Emit the number of slots."""
         return self.many if self.less is ZERO else build.call("subtract", self.many, self.less)
 
     def place(self, build: Builder, index: Operand, first: Operand | None) -> Operand:
-        """Append what computes the place of a round, from where it is read."""
+        """Emit the slot of an iteration; ``first`` is the index value of the first slot where the tape is read."""
         if first is None:
             return index
         return build.call("subtract", index, first) if self.step == 1 else build.call("subtract", first, index)
 
 
 def count_of(plan: Plan, block: Block) -> Count | None:
-    """The places for the rounds of the loop that a block is the body of; None where the rounds are not counted.
+    """The tape slots for the iterations of a block's loop; None where the tape is a stack instead.
 
-    ``range(0, n)`` has the places of its indices. ``range(k + 1, n)`` has ``n - (k + 1)`` places, which a kernel lays out as arrays with
-    room for the most; the interpreter's stacks are no slower than counting. The rounds of ``range(0, n, 128)`` are counted too: the loop
-    over the rows of a Jacobian has such a range. A place can be read in several rounds, and be differentiated again; a stack cannot.
+    ``range(0, n)`` has one slot for each index value. ``range(k + 1, n)`` has ``n - (k + 1)`` slots; only kernels use
+    them, as arrays with room for the largest number. In the interpreter a stack is no slower than counting.
+    ``range(0, n, 128)`` also has slots: the loop over the rows of a Jacobian has such a range. A slot can be read in
+    several iterations, and be differentiated again; a stack cannot.
     """
     op = plan.layout.owners[block][2]
     if not isinstance(op, For) or op.until:
@@ -73,12 +74,12 @@ def count_of(plan: Plan, block: Block) -> Count | None:
 
 
 def cancels(first: Sum, last: Sum) -> bool:
-    """Is the difference smaller than the difference of what each may be at most and at least?"""
+    """Whether the difference is smaller than the difference of the maximum and the minimum of the two sums."""
     return any(first.get(symbol, 0) * count > 0 for symbol, count in last.items() if symbol != ONE)
 
 
 def is_foreseen(plan: Plan, block: Block) -> bool:
-    """Is it known before the outermost loop how many rounds the loop of a block, and those around it, have at most?"""
+    """Whether the largest iteration counts of a block's loop, and of those around it, are known before the outermost loop."""
     while not plan.layout.static(block):
         block, _, op = plan.layout.owners[block]
         if not isinstance(op, For) or op.until or not all(is_sum(plan, o) for o in (op.start, op.stop)):
@@ -87,7 +88,7 @@ def is_foreseen(plan: Plan, block: Block) -> bool:
 
 
 def is_sum(plan: Plan, operand: Operand) -> bool:
-    """Is it a sum or difference of indices of loops and of integers from outside all loops?"""
+    """Whether the operand is a sum or difference of loop indices and of integers from outside all loops."""
     if not isinstance(operand, Value):
         return type(operand.value) is int
     block = plan.layout.places[operand][0]
@@ -100,7 +101,7 @@ def is_sum(plan: Plan, operand: Operand) -> bool:
     return isinstance(op, Call) and op.name in ("add", "subtract") and all(is_sum(plan, o) for o in op.args)
 
 
-# ------------------------------------------------------------------ what is saved
+# ------------------------------------------------------------------ saved values
 
 
 @dataclass(slots=True, eq=False)
@@ -126,7 +127,7 @@ class TapeUse:
         return f"{names[0].removesuffix('_tape')}_tape" if len(names) == 1 and names[0] else "tape"
 
 
-Key = Value | Call | TapeUse  #: what is saved: a value, the content that a store overwrites, or a tape
+Key = Value | Call | TapeUse  #: a saved value, the content that a store overwrites, or a tape
 
 
 @dataclass(slots=True)

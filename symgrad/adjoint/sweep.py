@@ -50,7 +50,7 @@ class Sweep:
     layout: Layout = field(default_factory=Layout)
     counts: dict[Value, int] = field(init=False)
     known: dict[Scope, Implied] = field(default_factory=dict)  #: the bools that are known in a block
-    narrow: bool = field(init=False)  #: is some number narrower than Python's?
+    narrow: bool = field(init=False)  #: whether some number is narrower than Python's
 
     def __post_init__(self) -> None:
         know(self.builder, self.func)

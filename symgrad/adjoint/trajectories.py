@@ -1,10 +1,10 @@
-"""The derivatives of solutions of differential equations, by their sensitivity equations or the adjoint one, as calls of the same solver.
+"""Derivatives of solutions of differential equations, by sensitivity equations or by the adjoint equation, as calls of the same solver.
 
-Where ``dy/dt = f(t, y, a)``, the matrix ``s = dy/da`` solves ``ds/dt = df/dy s + df/da``, and ``dy/dy0`` the same without the last term,
-from the unit matrix (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, section I.14), beside ``y``. Where these
-are many numbers the adjoint equation is solved (``runtime/trajectories.py``); what it gives has a derivative itself, of the row
-``weighted_sensitivity`` (``tangent/trajectories.py``). The solution moves with the time at which it is read by ``f``, and with the time
-at which it starts by ``-dy/dy0 f``.
+Where ``dy/dt = f(t, y, a)``, the matrix ``s = dy/da`` solves ``ds/dt = df/dy s + df/da`` beside ``y``. ``dy/dy0`` solves the same
+equation without the last term, from the unit matrix (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, section
+I.14). Where these are many numbers the adjoint equation is solved instead (``runtime/trajectories.py``); its result has a derivative of
+its own, of the row ``weighted_sensitivity`` (``tangent/trajectories.py``). The derivative of the solution with respect to the time at
+which it is read is ``f``, that with respect to the start time is ``-dy/dy0 f``.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from symgrad.runtime.trajectories import solution_cotangents
 
 #: positions of the operands that the equation does not read: the start, the times, the initial value
 START, TIMES, INITIAL = -3, -2, -1
-#: so few numbers that their sensitivities take less time than an adjoint
+#: up to this number, sensitivities take less time than the adjoint equation
 FEW = 4
-#: the settings of ``solve_ivp`` for what ``odeint`` does where nothing is said
+#: the settings of ``solve_ivp`` that reproduce the defaults of ``odeint``
 ODEINT = {"method": Const("LSODA"), "rtol": Const(1.49012e-8), "atol": Const(1.49012e-8)}
 
 
@@ -101,7 +101,7 @@ class Moved:
         return size if isinstance(value.type, Scalar) else self.builder.call("multiply", size, self.builder.call("size", value))
 
     def column(self, place: int) -> Operand:
-        """The value in a place: the initial one, or one that the equation reads."""
+        """The value of a column: the initial value (-1), or one that the equation reads."""
         return self.start[2] if place < 0 else self.rest[place]
 
     def contracted(self, block: Value, size: Value, column: int) -> Value:
@@ -148,7 +148,7 @@ class Moved:
     # ---------------------------------------------------------------- the same by the adjoint equation
 
     def is_counted(self, columns: list[int]) -> bool:
-        """Does the program choose when it runs, by how many numbers there are?  Few sensitivities are solved for as they are written."""
+        """Whether the method is chosen at run time, by the number of sensitivities; a few are always solved for forwards."""
         sensitivity = self.op.settings["sensitivity"]
         is_followed = self.op.settings["solver"] == "solve_ivp" or set(self.options) <= {"rtol", "atol"}  # solve_ivp has no others
         if sensitivity != "auto" or not is_followed:
@@ -200,13 +200,13 @@ def check_known(value: Operand, op: Call) -> None:
 
 
 def count_of(value: Operand) -> int | None:
-    """How many numbers a value is, if its type tells."""
+    """The number of elements of a value; None where its type does not determine it."""
     shape = value.type.shape if isinstance(value.type, Array) else ()
     return None if shape is None or not all(isinstance(extent, int) for extent in shape) else math.prod(shape)  # type: ignore[arg-type]
 
 
 def handed(builder: Builder, function: Any, leading: Sequence[Operand], rest: Sequence[Operand], options: Mapping[str, Operand]) -> Value:
-    """The vector that a function of the runtime's gives, which is handed solver, functions and what these read as ``args``."""
+    """Emit a call of a runtime function that returns a vector; ``leading`` are the solver and functions, ``rest`` becomes ``args``."""
     named = dict(options)
     if rest:
         named["args"] = builder.call("opaque_pure", Const(tuple, "tuple"), builder.call("list_of", *rest), names=())
@@ -216,7 +216,7 @@ def handed(builder: Builder, function: Any, leading: Sequence[Operand], rest: Se
 
 
 def parted(builder: Builder, vector: Operand, like: Sequence[Operand]) -> list[Operand]:
-    """The parts of a vector in the forms of some values, one behind the other, each in memory of its own."""
+    """The consecutive parts of a vector, in the forms of some values, each in memory of its own."""
     call = builder.call
     parts: list[Operand] = []
     first: Operand = ZERO
@@ -232,7 +232,7 @@ def parted(builder: Builder, vector: Operand, like: Sequence[Operand]) -> list[O
 
 
 def weighted_rate(rate: Func, columns: list[int], taken: set[str]) -> Func:
-    """The cotangent of the state, and behind it those of values that the equation reads, as a function of the cotangent of the rate."""
+    """The pullback of the rate: the cotangent of the state, then those of the values that the equation reads, as one vector."""
     taken |= symbols(rate)
     pulled = gradient(rate, [1, *(2 + k for k in columns)], value=False, seeds=True, taken=taken)
     builder = Builder(Block(), rate.loc, taken=taken)
@@ -247,7 +247,7 @@ def weighted_rate(rate: Func, columns: list[int], taken: set[str]) -> Func:
 
 
 def whole_jacobian(rate: Func, columns: list[int], taken: set[str]) -> Func:
-    """The Jacobians of the rate with respect to the state, and beside it to values that the equation reads, as one matrix."""
+    """The Jacobians of the rate with respect to the state, then to the values that the equation reads, side by side in one matrix."""
     taken |= symbols(rate)
     builder = Builder(Block([Value(v.type, v.name) for v in rate.params]), rate.loc, taken=taken)
     _, *matrices = put(builder, jacobian(rate, [1, *(2 + k for k in columns)], [0], taken=taken), builder.block.args)

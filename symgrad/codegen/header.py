@@ -1,6 +1,6 @@
-"""What an emitted function looks like from outside: its name, its parameters, what it does with its results.
+"""The interface of an emitted function: its name, its parameters, and how its results are returned.
 
-``collect`` enters the names that its text takes from its module, before its variables are named.
+``collect`` enters the names that the function's text takes from its module, before its variables are named.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class Header:
     lines: Lines = no_lines
     comments: bool = True
     objects: Mapping[str, Any] = field(default_factory=dict)  #: names for the user's objects in the texts
-    fast: bool = False  #: is the text run rather than read?
-    once: bool = False  #: is it run once, and never read?
-    kernel: bool = False  #: is it for numba to compile?
-    is_read: bool = False  #: is it read, and not run?
-    beside: frozenset[str] = frozenset()  #: the names of functions that stand in the same text already
+    fast: bool = False  #: whether the text is run rather than read
+    once: bool = False  #: whether it is run once, and never read
+    kernel: bool = False  #: whether numba compiles it
+    is_read: bool = False  #: whether it is read, and not run
+    beside: frozenset[str] = frozenset()  #: the names of functions that are already defined in the same text
     again: str = ""  #: the call of the plain form, for a function that is ``guarded``
 
 
@@ -107,9 +107,9 @@ BUILTINS = ("range", "reversed", "slice", "complex", "memoryview")
 
 
 def collect(func: Func, names: Names, texts: dict[Call, str]) -> set[str]:
-    """Enter all global names that the function's text will use, so that variables avoid them; the names that rows' texts bind.
+    """Enter all global names that the function's text will use, so that variables avoid them, and the names that rows' texts bind.
 
-    ``texts`` collects those of the ops.
+    ``texts`` collects the texts of the ops.
     """
     for name in ("np", "math", *BUILTINS):
         if name in names.hidden:
@@ -136,7 +136,7 @@ def collect(func: Func, names: Names, texts: dict[Call, str]) -> set[str]:
 
 
 def asked_of_the_module(op: Call, text: str) -> list[str]:
-    """The names in an op's text that are neither its own nor bound in it."""
+    """The global names that an op's text reads: those that are neither its parameters nor bound in it."""
     row = ROWS[op.name]
     if row.emit in ("push", "pop"):
         return []
@@ -147,7 +147,7 @@ def asked_of_the_module(op: Call, text: str) -> list[str]:
 
 
 def params_of(row: Row) -> set[str]:
-    """The names that stand for a row's operands in its text."""
+    """The parameters of a row, as they are named in its text."""
     return {param.lstrip("*") for param in row.params}
 
 

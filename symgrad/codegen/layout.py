@@ -101,7 +101,7 @@ def is_pop(op: Op) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_operation(text: str) -> bool:
-    """Is a text an operator between operands?"""
+    """Whether a text is an operator between operands."""
     (statement,) = parsed(text)[:1] or (None,)
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.BinOp | ast.Compare | ast.BoolOp)
 
@@ -230,7 +230,7 @@ class Planner:
         """Give values of their own line back until every line is short enough."""
         room = max(
             (READ_WIDTH if self.is_read else WIDTH) - INDENT * (depth + 1), NARROWEST
-        )  # a chain of elif stands less deep than its blocks
+        )  # the branches of an elif chain are indented less than their blocks
         for op in block.ops:
             line = self.on_one_line(op)
             inside = [v for v in values(line) if v in self.layout.nested]
@@ -298,11 +298,11 @@ class Planner:
         return max(len(text) - 2 * len(row.params), 2) + 2 * len(op.args)
 
     def width_between(self, op: Call) -> int:
-        """The width of an op's text between its operands; those of a path stand between brackets."""
+        """The width of an op's text between its operands; the operands of a path are printed between brackets."""
         row, text = ROWS[op.name], self.layout.text(op)
         params = op.settings["names"] if row.by_name else [param.lstrip("*") for param in row.params]
         width = len(text) - sum(len(param) * mentions(text).get(param, 0) for param in params)
-        between = 2 if is_operation(text) else 0  # it may stand in parentheses
+        between = 2 if is_operation(text) else 0  # it may be printed in parentheses
         return max(width, 2) + between + (2 * len(op.args) if has_path(row) else 0)
 
     def width(self, operand: Operand) -> int:
@@ -345,7 +345,7 @@ def inner_ops(op: Op) -> list[Op]:
 
 @dataclass(slots=True)
 class History:
-    """The places in a block where memory is written, side effects happen, and named variables are assigned."""
+    """The positions in a block at which memory is written, side effects happen, and named variables are assigned."""
 
     writes: dict[Cell, list[int]] = field(default_factory=dict)
     reads: dict[Cell, list[int]] = field(default_factory=dict)
@@ -445,9 +445,10 @@ def statements_alone(func: Func, texts: dict[Call, str]) -> Layout:
 
 
 def plan(func: Func, texts: dict[Call, str], nest_results: bool = True, ordered: bool = True, is_read: bool = False) -> Layout:
-    """Decide for a whole function what is nested; its results only where each is printed once. ``texts`` are known ones of ops.
+    """Choose for a whole function which values are nested; its results only where each is printed once. ``texts`` are known texts of ops.
 
-    ``ordered``: of two exceptions the one that the user's function raises first is raised. Lines that are read may be longer.
+    ``ordered``: of two exceptions, the one that the user's function raises first is raised. In text that is read,
+    lines may be longer.
     """
     layout = Layout(memory_of(func.body), uses(func.body), texts=texts)
     planner = Planner(layout, raised_in(func.body) if ordered else {}, is_read)

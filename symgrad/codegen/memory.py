@@ -1,9 +1,8 @@
-"""Which values may share memory, which memory each op reads and writes, and which exceptions it may raise.
+"""Alias analysis of a block tree for emission: alias classes, the memory that each op reads and writes, the exceptions that it may raise.
 
-Turns a block tree into classes of values (joined by views, stores, joins of control flow and
-containers), on the safe side: values of one class may share, values of two never do. Layout asks
-it whether a read may be printed later than it stands. Exceptions are told by kinds that a handler can tell apart: their order must stay
-as the user wrote it.
+Views, stores, joins of control flow and containers join values into classes, conservatively: values of one class may share memory,
+values of two classes never do. Layout asks whether a read may be printed later than its position. Exceptions have kinds that a handler
+can distinguish; those of different kinds keep the order that the user wrote.
 """
 
 from __future__ import annotations
@@ -187,19 +186,19 @@ def memory_of(block: Block) -> Memory:
     return memory
 
 
-#: for each op that may raise the kinds of what it raises
+#: for each op that may raise, the kinds of its exceptions
 Raised = dict[Op, frozenset[str]]
 
 
 def raised_in(block: Block) -> Raised:
-    """What the ops of a block tree may raise."""
+    """The exceptions that the ops of a block tree may raise."""
     raised: Raised = {}
     collect(block, raised, {}, {})
     return raised
 
 
 def collect(block: Block, raised: Raised, makers: dict[Value, Call], rounds: dict[Value, For]) -> frozenset[str]:
-    """Enter what each op of a block may raise; return what all of them may raise."""
+    """Enter the exceptions that each op of a block may raise; return those of all ops."""
     kinds: set[str] = set()
     for op in block.ops:
         if isinstance(op, Call):
@@ -215,11 +214,11 @@ def collect(block: Block, raised: Raised, makers: dict[Value, Call], rounds: dic
 
 
 def kinds_of(op: Op, makers: dict[Value, Call], rounds: dict[Value, For]) -> frozenset[str]:
-    """What an op itself may raise: reads of parts of arrays one kind, every other row a kind of its own."""
+    """The kinds of exceptions that an op itself may raise: one kind for reads of parts of arrays, a kind of its own for every other row."""
     if isinstance(op, Apply):
         return frozenset({"any"})
     if not isinstance(op, Call) or ROWS[op.name].by_name or not may_raise(op, makers, rounds):
-        return frozenset()  # the user's own text stands where the user wrote it
+        return frozenset()  # the user's own text keeps its position
     return frozenset({"index" if op.name in PATHS else op.name})
 
 

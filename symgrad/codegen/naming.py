@@ -1,8 +1,8 @@
 """Variable assignment: gives every value that is not nested a Python variable.
 
-Values that must share a variable (stores, loop slots) are joined first, then those whose joining saves an
-assignment, where lifetimes allow; at last each class takes the user's name if that is free meanwhile. A ``Register`` keeps which
-names are in use when, and finds names that are free.
+Values that must share a variable (stores, loop slots) are joined first. Then values whose joining saves an assignment are joined, where
+lifetimes allow. Last, each class takes the user's name if that is free during its lifetime. A ``Register`` records which names are in
+use when, and finds free ones.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from symgrad.text import identifier
 
 @dataclass(slots=True)
 class Timeline:
-    """The numbers in use at each moment: a tree over time, each node of which is half as long as the one above, with sets as bits.
+    """The numbers in use at each moment: a segment tree over time, with sets as bits.
 
-    The node above ``k`` is ``k // 2``; the moment ``t`` is ``t + size``.
+    The node above ``k`` is ``k // 2`` and covers twice the time; the leaf of moment ``t`` is ``t + size``.
     """
 
     size: int  #: a power of two, not less than the number of moments
-    throughout: dict[int, int] = field(default_factory=dict)  #: of a node: what is in use at all its moments
-    sometime: dict[int, int] = field(default_factory=dict)  #: of a node: what is in use at one of its moments
+    throughout: dict[int, int] = field(default_factory=dict)  #: for each node, the numbers in use at all its moments
+    sometime: dict[int, int] = field(default_factory=dict)  #: for each node, the numbers in use at some of its moments
 
     def nodes(self, start: int, end: int) -> Iterator[int]:
-        """The few nodes that make up a stretch."""
+        """The few nodes that together cover an interval."""
         left, right = start + self.size, end + self.size
         while left < right:
             if left & 1:
@@ -43,7 +43,7 @@ class Timeline:
             left, right = (left + 1) >> 1, right >> 1
 
     def use(self, number: int, stretches: list[Stretch]) -> None:
-        """The number is in use during the stretches."""
+        """Record that the number is in use during the intervals."""
         bit = 1 << number
         for start, end in stretches:
             for node in self.nodes(start, end):
@@ -53,7 +53,7 @@ class Timeline:
                     node >>= 1
 
     def used(self, stretches: list[Stretch]) -> int:
-        """The numbers in use at some moment of the stretches, as bits."""
+        """The numbers in use at some moment of the intervals, as bits."""
         bits = 0
         for start, end in stretches if self.sometime else ():
             for node in self.nodes(start, end):
@@ -78,19 +78,19 @@ def numbered(base: str, k: int) -> str:
 class Register:
     """Which names are in use when."""
 
-    bases: set[str]  #: what names are made of
+    bases: set[str]  #: the stems of names
     moments: int
-    most: int  #: no number in a name need be greater
+    most: int  #: the largest number that a name needs
     timelines: dict[str, Timeline] = field(default_factory=dict)
 
     def timeline(self, base: str) -> Timeline:
-        """When each name like ``base`` is in use."""
+        """The timeline of the names like ``base``."""
         if base not in self.timelines:
             self.timelines[base] = Timeline(1 << self.moments.bit_length())
         return self.timelines[base]
 
     def use(self, name: str, stretches: list[Stretch]) -> None:
-        """The name is in use; ``x_2`` may have been made of ``x`` or of ``x_2``."""
+        """Record that a name is in use; the stem of ``x_2`` may be ``x`` or ``x_2`` itself."""
         if name in self.bases:
             self.timeline(name).use(0, stretches)
         base, _, digits = name.rpartition("_")
@@ -105,7 +105,7 @@ class Register:
             self.timeline(base).use(int(digits), stretches)
 
     def free(self, base: str, stretches: list[Stretch]) -> Iterator[str]:
-        """The names like ``base`` that are in use at no moment of the stretches, the shortest first."""
+        """The names like ``base`` that are free during all the intervals, the shortest first."""
         used = self.timeline(base).used(stretches)
         while True:
             bit = ~used & (used + 1)
@@ -166,7 +166,7 @@ class Classes:
         return root
 
     def stretches(self, root: Value) -> list[Stretch]:
-        """When the variable of a class is in use."""
+        """The lifetime of the variable of a class."""
         return self.occupied[root].items
 
     def join(self, a: Value, b: Value) -> None:
@@ -234,7 +234,7 @@ def wished(block: Block, layout: Layout) -> Iterator[tuple[Value, Value, bool]]:
 
 
 def names_of_memory(block: Block, layout: Layout, known: dict[Value, str]) -> dict[Value, str]:
-    """The preferred name, or None, of memory changed in place: the first that it has had, or gets in the same half."""
+    """The preferred name, or None, of memory changed in place: the first name that the memory has in the same half."""
     for op in block.ops:
         if isinstance(op, Call) and ROWS[op.name].consumes and op.outs and isinstance(op.args[0], Value):
             out, buffer = op.outs[0], op.args[0]

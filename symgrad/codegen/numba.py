@@ -36,8 +36,8 @@ LEFT = "# the NumPy code takes over: it raises too, or continues"
 class Surface:
     """The interface of the caller: its name, the text between its parentheses, the arguments passed on, and its docstring.
 
-    ``leaves`` gives the expression of each parameter of the program. ``result`` is the template of the result.
-    ``objects`` are names that those two use.
+    ``leaves`` returns the expression of each parameter of the program. ``result`` is the template of the result.
+    ``objects`` are the names in these two.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Surface:
     numpy: str = ""  #: the name of NumPy, which converts between lists and arrays
     effects: Emitted | None = None  #: the side effects after the kernel, called as ``effects_name``
     effects_name: str = ""
-    shown: Sequence[int] = ()  #: the indices of its parameters; it also takes the last ``handed`` results of the kernel
+    shown: Sequence[int] = ()  #: the indices of its parameters; it also receives the last ``handed`` results of the kernel
     handed: int = 0
 
     def with_effects(self, name: str, effects: Emitted, parameters: Sequence[int], handed: int) -> Surface:

@@ -1,4 +1,4 @@
-"""Statements of text that is read -> the same as the user spelled them, or without what only speed needs.
+"""Rewrites emitted statements, for text that is read: in the user's spelling, and without operations that only speed needs.
 
 n = x.shape[0]       ->   n = len(x)      where the user wrote that
 y += x.copy()        ->   y += x          in the backward half
@@ -16,7 +16,7 @@ from symgrad.codegen.seam import FIELDS, alike
 
 
 class Rewriting:
-    """Copies a tree, and rewrites each node of the copy."""
+    """Copies a tree, rewriting each node of the copy."""
 
     def rewritten(self, node: Any) -> Any:
         """A copy of a node, or of a list of nodes."""
@@ -28,18 +28,18 @@ class Rewriting:
         return self.node(kind(**{name: self.rewritten(getattr(node, name, None)) for name in FIELDS[kind]}))
 
     def node(self, node: ast.AST) -> ast.AST:
-        """What takes the place of a node whose parts have been rewritten."""
+        """The replacement of a node whose parts have been rewritten."""
         return node
 
 
 class Canonical(Rewriting):
-    """Spells in one way what can be spelled in several; the user's names of ``constants`` are the numbers themselves."""
+    """Rewrites equivalent spellings to one canonical form; the user's names for ``constants`` become the numbers."""
 
     def __init__(self, constants: Mapping[str, ast.expr]) -> None:
         self.constants = constants
 
     def node(self, node: ast.AST) -> ast.AST:
-        """``x.shape[0]`` for ``len(x)``, ``np.size(x)`` for ``x.size``, and the number for its name."""
+        """Rewrite ``len(x)`` to ``x.shape[0]``, ``x.size`` to ``np.size(x)``, and a constant's name to its number."""
         match node:
             case ast.Name(id=name) if name in self.constants:
                 return self.constants[name]
@@ -51,10 +51,10 @@ class Canonical(Rewriting):
 
 
 class Lighter(Rewriting):
-    """Leaves out of expressions what does not change their value."""
+    """Removes from expressions the operations that do not change their value."""
 
     def node(self, node: ast.AST) -> ast.AST:
-        """``x`` for ``x[...]`` between operators, and ``1.0`` for ``-(-1.0)``."""
+        """Rewrite ``x[...]`` between operators to ``x``, ``-(-1.0)`` to ``1.0``, and a cross product by ``np.roll`` to ``np.cross``."""
         match node:
             case ast.Call(args=[ast.BinOp(left=ast.BinOp(left=one), op=ast.Sub(), right=ast.BinOp(right=other)), _]):
                 return crossed(one, other) if alike(node, turned(one, other)) else node
@@ -70,7 +70,7 @@ class Lighter(Rewriting):
 
 
 def turned(a: ast.expr, b: ast.expr) -> ast.expr:
-    """What ``np.cross`` of two arrays is in text that is read."""
+    """The text of ``np.cross`` of two arrays as the row emits it."""
     one, other = ast.unparse(a), ast.unparse(b)
     text = f"np.roll(({one}) * np.roll({other}, -1, axis=-1) - np.roll({one}, -1, axis=-1) * ({other}), -1, axis=-1)"
     return ast.parse(text, mode="eval").body
@@ -90,7 +90,7 @@ def whole(node: ast.expr) -> ast.expr:
 
 
 def lighten(statement: ast.stmt) -> None:
-    """Leave out of a statement of the backward half what does not change what it does, in place."""
+    """Remove redundant operations from a statement of the backward half, in place."""
     match statement:
         case ast.AugAssign(value=ast.Call(func=ast.Attribute(value=array, attr="copy"), args=[], keywords=[])):
             statement.value = Lighter().rewritten(array)
@@ -101,14 +101,14 @@ def lighten(statement: ast.stmt) -> None:
 
 
 def lighten_tape(statement: ast.stmt) -> None:
-    """Say how many places a tape has as one sum: ``n`` for ``n - 1 - -1``. In place."""
+    """Simplify the length of a tape in place: ``n`` for ``n - 1 - -1``."""
     match statement:
         case ast.Assign(value=ast.BinOp(left=ast.List(elts=[ast.Constant(value=None)]) as none, op=ast.Mult() as times, right=count)):
             statement.value = ast.BinOp(none, times, summed(count))
 
 
 def summed(count: ast.expr) -> ast.expr:
-    """An integer less one number and plus another as one sum."""
+    """Simplify a name less one integer and less another to a single sum."""
     match count:
         case ast.BinOp(
             left=ast.BinOp(left=ast.Name() as name, op=ast.Sub(), right=ast.Constant(value=int() as less)), op=ast.Sub(), right=right
@@ -126,7 +126,7 @@ def summed(count: ast.expr) -> ast.expr:
 
 
 def respell(statement: ast.stmt, line: str, constants: Mapping[str, ast.expr]) -> set[str]:
-    """Spell a statement as the user's line does, if both say the same, in place; return the constants that it names then."""
+    """Respell a statement as the user's line does, in place, if both are equivalent; return the user's constants that it then names."""
     try:
         users = ast.parse(line.strip() + (" pass" if line.rstrip().endswith(":") else "")).body[0]
     except (SyntaxError, ValueError, IndexError):
@@ -146,7 +146,7 @@ def respell(statement: ast.stmt, line: str, constants: Mapping[str, ast.expr]) -
 
 
 def over_items(loop: ast.For, line: str) -> None:
-    """Let a loop go over the items of an array as the user's does, in place: ``for i, v in enumerate(x)`` if ``v = x[i]`` comes first."""
+    """Rewrite a loop over indices, in place, to the user's loop over items: ``for i, v in enumerate(x)`` if ``v = x[i]`` comes first."""
     match loop:
         case ast.For(
             target=ast.Name(id=index),
@@ -165,7 +165,7 @@ def over_items(loop: ast.For, line: str) -> None:
 
 
 def targets_of(statement: ast.stmt) -> list[ast.Name]:
-    """The names that are given values in a statement and the blocks inside it; parts of arrays are none."""
+    """The names that a statement, and the blocks inside it, assign to; stores to parts of arrays do not count."""
     names: list[ast.Name] = []
     for node in ast.walk(statement):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign | ast.For) else []
@@ -175,7 +175,7 @@ def targets_of(statement: ast.stmt) -> list[ast.Name]:
 
 
 def value_of(statement: Any) -> Any:
-    """What is assigned, or what a loop goes over."""
+    """The assigned value of a statement, or the iterable of a loop."""
     return statement.iter if isinstance(statement, ast.For) else statement.value
 
 
@@ -187,12 +187,12 @@ def head(statement: Any) -> list[Any]:
 
 
 def is_same_target(ours: list[Any], theirs: list[Any]) -> bool:
-    """Is the same assigned to, or nothing that is read?"""
+    """Whether both assign to the same targets, or the user's target is ``_``, which nothing reads."""
     return alike(ours, theirs) or [getattr(node, "id", None) for node in theirs] == ["_"]
 
 
 def is_reversed(node: ast.expr) -> TypeGuard[ast.Call]:
-    """Is it ``reversed(x)``?"""
+    """Whether the expression is ``reversed(x)``."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "reversed" and len(node.args) == 1
 
 

@@ -1,8 +1,8 @@
 """Emission: a ``Func`` -> Python source: the user's statements, then, for a gradient, its backward half.
 
-Layout says what is nested, naming gives variables, expressions spell the ops, the writer makes statements of
-them; here the functions of a program are put together and printed, with the names that their module needs. ``annotate`` adds what a tree
-cannot hold: section marks and, on the right, lines of the user's source.
+Layout chooses the nesting, naming assigns variables, expressions spell the ops, and the writer makes statements of them. This module
+puts the functions of a program together and prints them, with the names that their module needs. ``annotate`` adds what a tree cannot
+hold: section marks and, on the right, lines of the user's source.
 """
 
 from __future__ import annotations
@@ -83,17 +83,17 @@ def called(func: Func) -> list[Func]:
 # ------------------------------------------------------------------ comments
 
 CUT = 40
-SHORTEST = 12  #: what is shorter says nothing
-WIDTH = 120  #: of a line with its comment
+SHORTEST = 12  #: shorter quotations say nothing
+WIDTH = 120  #: the maximum width of a line with its comment
 INDENT = 4  #: of the body of a function
 COLUMN = 47
 LAST_COLUMN = 64
-#: sections before which a blank line stands, where the first has been printed
+#: sections with a blank line before them, except before the first one printed
 AFTER = {"forward": ("backward",)}
 
 
 def statements(body: list[ast.stmt], above: tuple[ast.stmt, ...] = ()) -> Iterator[tuple[ast.stmt, tuple[ast.stmt, ...]]]:
-    """Every statement in order of the text, with those that it stands in."""
+    """Every statement in the order of the text, with the statements that enclose it."""
     for statement in body:
         yield statement, above
         for name in ("body", "orelse"):
@@ -130,7 +130,7 @@ def annotate(
         mark = marks.get(statement)
         if mark is None:
             continue
-        headed = any(marks[s].loc.line == mark.loc.line for s in above if s in marks)  # its line stands at the head of the block
+        headed = any(marks[s].loc.line == mark.loc.line for s in above if s in marks)  # its line is at the head of the block
         first = mark.backward and mark.loc.line not in (0, last) and not headed
         last = last if headed else mark.loc.line or last
         marked.setdefault(twin.lineno, (mark, first))

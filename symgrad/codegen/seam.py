@@ -1,9 +1,7 @@
-"""Turns an ``ast`` tree into text: the only place that prints Python.
+"""The Python printer: an ``ast`` tree -> text; also the small trees that the writer builds statements from.
 
-astor does the printing, through a subclass that mends what it gets wrong on today's Python. The
-tree is rebuilt first (astor writes on the nodes and trips over shared ones), and the text is parsed
-again and compared with the tree; where the two differ ``ast.unparse`` prints instead. The small trees that the writer builds
-statements from are built here too.
+astor prints, through a subclass that corrects its errors on today's Python. The tree is copied first, because astor writes on the nodes
+and fails on shared ones. The text is parsed again and compared with the tree; where the two differ ``ast.unparse`` prints instead.
 """
 
 from __future__ import annotations
@@ -246,7 +244,7 @@ def method(base: ast.expr, name: str, *args: ast.expr) -> ast.expr:
 
 
 def as_statement(function: Any, call: ast.expr) -> ast.stmt:
-    """A call that is evaluated for its effect, said as the statement that does the same where there is one."""
+    """A call that is evaluated for its effect, as the equivalent statement where there is one."""
     match call:
         case ast.Call(args=[owner, ast.Constant(value=name), value]) if function is setattr and is_name(name):
             return assign(ast.Attribute(owner, name), value)
@@ -280,7 +278,7 @@ def subtracted(statement: ast.stmt) -> ast.stmt:
 
 
 def opposite(term: ast.expr) -> ast.expr | None:
-    """``2.0`` for ``-2.0`` and ``2.0 * v`` for ``-2.0 * v``, where the number has a point: no rounding differs."""
+    """``2.0`` for ``-2.0`` and ``2.0 * v`` for ``-2.0 * v``, if the number is a float: then no rounding differs."""
     match term:
         case ast.Constant(value=float() as value) if value < 0:
             return ast.Constant(-value)

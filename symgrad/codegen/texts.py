@@ -1,4 +1,4 @@
-"""What emission gives: source texts, with what has to be known to load them and of each statement in them."""
+"""The records that emission returns: source texts, the globals needed to load them, and the origin of each statement."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from symgrad.text import is_name, literal
 DECORATOR = '@njit(error_model="numpy", cache=True)'
 
 
-#: gives a line of a file
+#: returns a line of a file
 Lines = Callable[[str, int], str]
 
 
 @dataclass(slots=True)
 class Mark:
-    """What is known of one emitted statement.
+    """The facts about one emitted statement.
 
-    Where it comes from, is it backward, has its function no halves, does it write or read a tape, does a section begin.
+    These are its origin, whether it is backward, whether its function has no halves, whether it writes or reads a
+    tape, and the section that begins there.
     """
 
     loc: Loc = NOWHERE
@@ -55,7 +56,7 @@ class Emitted:
     line_map: list[Tie] = field(default_factory=list)
 
     def place(self, line: int) -> Loc:
-        """The user's line from which a line of the text, or the nearest one before it, comes."""
+        """The user's line for a line of the text: its own origin, or that of the nearest line before it."""
         before = [tie for tie in self.line_map if tie.line <= line]
         return max(before, key=lambda tie: tie.line).loc if before else NOWHERE
 
@@ -82,7 +83,7 @@ class Kernel:
     leaves: list[str]
     types: list[Type]
     direct: bool
-    flat: bool = False  #: are its parameters the user's?
+    flat: bool = False  #: whether its parameters are the user's
     results: tuple[str, ...] = ()  #: the caller's names for its results, and the expression returned; both empty if it is direct
     returned: str = ""
     namespace: dict[str, Any] = field(default_factory=dict)  #: the caller's other global names

@@ -1,4 +1,4 @@
-"""Statements that assign one name each, in text that is read -> the tuples that the user assigned, and arrays in place of their elements.
+"""Merges emitted statements, for text that is read: into the tuple assignments that the user wrote, and into array literals.
 
 a = p[0]; b = p[1]   ->   a, b = p
 g = np.zeros(p.shape); g[1] += b_grad; g[0] += a_grad   ->   g = np.array([a_grad, b_grad])
@@ -32,14 +32,14 @@ BINDING = (
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What the user assigned in one statement: several names, and the parts of a tuple, or one thing that has as many."""
+    """The names that one statement of the user's assigns, and the items of the tuple assigned to them, or None for one unpacked value."""
 
     names: tuple[str, ...]
-    parts: tuple[str, ...] | None  #: the text of each part; None where one thing is unpacked
-    is_chain: bool = False  #: is it ``a = b = 0.0``?
+    parts: tuple[str, ...] | None  #: the text of each item; None where one value is unpacked
+    is_chain: bool = False  #: whether the statement is ``a = b = 0.0``
 
     def is_plain(self) -> bool:
-        """Is each part a name or a number?"""
+        """Whether each item is a name or a number."""
         trees = [ast.parse(part, mode="eval").body for part in self.parts or ()]
         return bool(trees) and all(isinstance(tree, ast.Name | ast.Constant) for tree in trees)
 
@@ -72,17 +72,17 @@ class Unpacking:
     marks: dict[ast.stmt, Mark]
     lines: Lines
     start: Loc  #: where the user's function begins
-    variables: frozenset[str]  #: of the function, its parameters among them
-    vectors: frozenset[str]  #: the parameters that are arrays of one axis
+    variables: frozenset[str]  #: the variables of the function, its parameters included
+    vectors: frozenset[str]  #: the parameters that are vectors
     reads: Counter[str] = field(default_factory=Counter)
-    extents: dict[str, int] = field(default_factory=dict)  #: of what is unpacked, by its text
-    end: int = 0  #: the line behind it
-    constants: dict[str, tuple[int, ast.expr]] = field(default_factory=dict)  #: the user's names of numbers, with their lines
-    named: set[str] = field(default_factory=set)  #: those that the text names
-    plain: list[Pattern] = field(default_factory=list)  #: what the user assigned of names and numbers
+    extents: dict[str, int] = field(default_factory=dict)  #: the lengths of the unpacked vectors, by their texts
+    end: int = 0  #: the line after the user's function
+    constants: dict[str, tuple[int, ast.expr]] = field(default_factory=dict)  #: the user's names for numbers, each with line and number
+    named: set[str] = field(default_factory=set)  #: the constants that the text names
+    plain: list[Pattern] = field(default_factory=list)  #: the patterns whose items are names and numbers
 
     def function(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements of the body."""
+        """The rewritten statements of the function's body."""
         nodes = [node for statement in body for node in ast.walk(statement)]
         self.reads = Counter(node.id for node in nodes if isinstance(node, ast.Name))
         source = self.source()
@@ -93,7 +93,7 @@ class Unpacking:
         return self.with_constants(self.block(body), source)
 
     def source(self) -> dict[int, str]:
-        """The lines of the user's function behind its first, as far as they are read, by their numbers."""
+        """The lines of the user's function after its head, as far as statements come from them, by line number."""
         last = max((mark.loc.line for mark in self.marks.values() if mark.loc.file == self.start.file), default=0)
         lines = {line: self.line(Loc(self.start.file, line)) for line in range(self.start.line + 1, last + 1)}
         first = self.line(self.start)
@@ -104,7 +104,7 @@ class Unpacking:
         return {k: line for k, line in lines.items() if k < self.end}
 
     def plainer(self, body: list[ast.stmt]) -> None:
-        """Spell the statements of a block as the user did, and those of the backward half no longer than they need be."""
+        """Respell the statements of a block as the user did, and simplify those of the backward half, in place."""
         for statement in body:
             mark = self.marks.get(statement, Mark())
             if mark.backward:
@@ -120,7 +120,7 @@ class Unpacking:
                 self.plainer(getattr(statement, name, []))
 
     def with_constants(self, body: list[ast.stmt], source: Mapping[int, str]) -> list[ast.stmt]:
-        """The statements, with the assignments of the constants that they name."""
+        """The statements, with the assignments of the user's constants that they name."""
         for line, text in source.items():
             if self.named.isdisjoint(names_assigned(text)) or not self.constants.keys() >= set(names_assigned(text)):
                 continue
@@ -142,11 +142,11 @@ class Unpacking:
             return ""
 
     def pattern(self, loc: Loc) -> Pattern | None:
-        """What the user assigns to at a place."""
+        """The pattern of the user's assignment at a location."""
         return pattern_of(self.line(loc)) if loc.line else None
 
     def block(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements of a block: of one line of the user's, or of none, at a time."""
+        """The rewritten statements of a block; consecutive statements of one source line, or of none, form a group."""
         out: list[ast.stmt] = []
         for loc, group in self.groups(body):
             for statement in group:
@@ -163,7 +163,7 @@ class Unpacking:
         return chained(self.arrays(self.exchanged(out)))
 
     def groups(self, body: list[ast.stmt]) -> Iterator[tuple[Loc, list[ast.stmt]]]:
-        """Statements beside one another that come from one line."""
+        """Consecutive statements that come from one line."""
         loc = Loc("", 0)
         group: list[ast.stmt] = []
         for statement in body:
@@ -177,7 +177,7 @@ class Unpacking:
             yield loc, group
 
     def together(self, group: list[ast.stmt], pattern: Pattern) -> list[ast.stmt]:
-        """One statement for those that assign to the names of a pattern, where they stand beside one another."""
+        """Merge the statements that assign a pattern's names into one, if they are adjacent or independent of those in between."""
         places = {name: k for k, statement in enumerate(group) if (name := target_of(statement)) in pattern.names}
         order = sorted(places.values())
         if len(places) != len(pattern.names) or self.marks.get(group[order[0]], Mark()).backward:
@@ -200,12 +200,12 @@ class Unpacking:
         return [*group[:first], *between, single, *group[stop:]]
 
     def mark(self, replaced: list[ast.stmt]) -> Mark:
-        """The mark of what replaces statements: a section begins there if it begins at one of them."""
+        """The mark of a replacement for statements: a section begins there if it begins at one of them."""
         marks = [self.marks.get(statement, Mark()) for statement in replaced]
         return replace(marks[-1], section=next((mark.section for mark in marks if mark.section), ""))
 
     def exchanged(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """The statements, with ``a, b = b, x`` for ``c = x; a = b; b = c`` where the user assigned both at once."""
+        """Replace ``c = x; a = b; b = c`` by ``a, b = b, x`` where the user assigned both at once."""
         out: list[ast.stmt] = []
         while body:
             exchange = self.exchange(body[:3])
@@ -214,7 +214,7 @@ class Unpacking:
         return out
 
     def exchange(self, three: list[ast.stmt]) -> ast.stmt | None:
-        """``a, b = b, x`` for three statements, if that is what the user wrote."""
+        """``a, b = b, x`` for three statements, if the user wrote that."""
         match three:
             case [
                 ast.Assign(targets=[ast.Name(id=name)], value=value),
@@ -230,7 +230,7 @@ class Unpacking:
         return None
 
     def unpacked(self, pattern: Pattern, values: list[ast.expr]) -> ast.stmt | None:
-        """``a, b = x`` of ``x[0]`` and ``x[1]``."""
+        """``a, b = x`` for the values ``x[0]`` and ``x[1]``; None for other values."""
         bases: set[str] = set()
         for k, value in enumerate(values):
             if not (isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Constant) and value.slice.value == k):
@@ -244,7 +244,7 @@ class Unpacking:
         return ast.Assign([ast.Tuple([ast.Name(name) for name in pattern.names])], values[0].value)  # type: ignore[attr-defined]
 
     def without_test(self, before: list[ast.stmt], single: ast.stmt, count: int) -> list[ast.stmt]:
-        """What stands before an unpacking, without the test of how many there are: it raises that itself."""
+        """The statements before an unpacking, without the test of the length: unpacking raises that exception itself."""
         assert isinstance(single, ast.Assign)
         text = f"{ast.unparse(single.value)}.shape[0]"
         match before:
@@ -258,7 +258,7 @@ class Unpacking:
     # ------------------------------------------------------------------ arrays of elements
 
     def arrays(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        """An array of all its elements in place of zeros to which they are added one by one."""
+        """Replace zeros and additions to each element by one array literal."""
         out: list[ast.stmt] = []
         while body:
             statement, *body = body
@@ -276,7 +276,7 @@ class Unpacking:
         return out
 
     def extent_of_zeros(self, statement: ast.stmt) -> int:
-        """How many elements the zeros have that are assigned, if that is known of what has been unpacked; else 0."""
+        """The number of elements of the zeros that a statement assigns, if the vector of that shape has been unpacked; else 0."""
         match statement:
             case ast.Assign(
                 targets=[ast.Name()], value=ast.Call(func=function, args=[ast.Attribute(value=base, attr="shape")], keywords=[])
@@ -287,7 +287,7 @@ class Unpacking:
 
 
 def chained(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements, with ``a_grad = b_grad = 0.0`` for cotangents that get the same number one after the other."""
+    """The statements, with ``a_grad = b_grad = 0.0`` for consecutive assignments of the same number to cotangents."""
     out: list[ast.stmt] = []
     for statement in body:
         last = out[-1] if out else None
@@ -301,14 +301,14 @@ def chained(body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def begins_cotangent(statement: ast.stmt) -> TypeGuard[ast.Assign]:
-    """Does it assign a number to cotangents?"""
+    """Whether the statement assigns a number to cotangents."""
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Constant):
         return False
     return all(isinstance(target, ast.Name) and COTANGENT.search(target.id) for target in statement.targets)
 
 
 def names_assigned(line: str) -> tuple[str, ...]:
-    """The names to which a line assigns a number each; none if it does anything else."""
+    """The names to which a line assigns numbers; empty if it does anything else."""
     try:
         body = ast.parse(line.strip()).body
     except (SyntaxError, ValueError):
@@ -323,18 +323,18 @@ def names_assigned(line: str) -> tuple[str, ...]:
 
 
 def is_number(node: ast.expr) -> bool:
-    """Is it a literal number?"""
+    """Whether the expression is a literal number."""
     positive = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
     return isinstance(positive, ast.Constant) and type(positive.value) in (int, float)
 
 
 def indent(line: str) -> int:
-    """By how much a line is indented."""
+    """The indentation of a line."""
     return len(line) - len(line.lstrip())
 
 
 def constants_of(source: Mapping[int, str], variables: Container[str]) -> dict[str, tuple[int, ast.expr]]:
-    """The names to which the user assigns one number, once and not in a loop or branch, and that are no variables of the text."""
+    """The user's constants: names assigned once, a number, outside loops and branches, and not variables of the text."""
     numbers: dict[str, tuple[int, ast.expr]] = {}
     least = min((indent(line) for line in source.values() if line.strip() and line.strip()[0] != ")"), default=0)
     for k, line in source.items():
@@ -348,7 +348,7 @@ def constants_of(source: Mapping[int, str], variables: Container[str]) -> dict[s
 
 
 def target_of(statement: ast.stmt) -> str:
-    """The one name that a statement assigns to; else nothing."""
+    """The one name that a statement assigns to, or ""."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)]):
             return name
@@ -356,7 +356,7 @@ def target_of(statement: ast.stmt) -> str:
 
 
 def element_of(statement: ast.stmt, name: str) -> tuple[int, ast.expr] | None:
-    """Which element of an array a statement adds to, and what, if this does not read the array."""
+    """The index and the addend of an addition to an element of an array, if the addend does not read the array; else None."""
     match statement:
         case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=array), slice=ast.Constant(value=int() as place)), value=value):
             if array == name and name not in names_in(value) and isinstance(statement.op, ast.Add | ast.Sub):
@@ -370,12 +370,12 @@ def names_in(tree: ast.AST) -> set[str]:
 
 
 def is_plain(statement: ast.stmt) -> bool:
-    """Does it assign a name or a number to a name?"""
+    """Whether the statement assigns a name or a number to a name."""
     return bool(target_of(statement)) and isinstance(statement.value, ast.Name | ast.Constant)  # type: ignore[attr-defined]
 
 
 def is_apart(statements: list[ast.stmt], values: Mapping[str, ast.expr]) -> bool:
-    """Do statements that assign names and numbers go together with what gives some variables ``values``, in any order?"""
+    """Whether statements that assign names and numbers are independent of the assignments of ``values``, so that their order may change."""
     read = set().union(*map(names_in, values.values()))
     return all(
         is_plain(s) and target_of(s) not in read and values.keys().isdisjoint(names_in(s.value))  # type: ignore[attr-defined]
@@ -384,7 +384,7 @@ def is_apart(statements: list[ast.stmt], values: Mapping[str, ast.expr]) -> bool
 
 
 def is_at_once(statements: list[ast.stmt]) -> bool:
-    """May all the values be computed before the first is assigned?"""
+    """Whether all values may be computed before the first is assigned."""
     assigned: set[str] = set()
     for statement in statements:
         if assigned & names_in(statement.value):  # type: ignore[attr-defined]
@@ -394,7 +394,7 @@ def is_at_once(statements: list[ast.stmt]) -> bool:
 
 
 def says(pattern: Pattern, values: dict[str, ast.expr]) -> bool:
-    """Are these the values that the user assigned?"""
+    """Whether these are the values that the user assigned."""
     assert pattern.parts is not None
     return [ast.unparse(values[name]) for name in pattern.names] == list(pattern.parts)
 

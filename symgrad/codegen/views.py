@@ -200,25 +200,26 @@ def with_memory(
 
 @dataclass(slots=True)
 class Elements(BeforeLoops):
-    """Elements of the variables of one function that are arrays of float64, or ``integers`` that are read only, of this rank.
+    """Replaces element accesses of array variables of float64, or of read-only ``integers``, of a known rank, by those of memoryviews.
 
-    ``x[i] = x.item(i) + x.item(i - 1)`` becomes ``x_cells[i] = x_cells[i] + x_cells[i - 1]``, with ``x_cells = memoryview(x)`` before the
-    loop. It is the array's own memory and gives Python's floats, as ``item`` does, in half the time of NumPy's indexing: for arrays that
-    are used as a whole in between, which cannot be lists while the loop runs.
+    ``x[i] = x.item(i) + x.item(i - 1)`` becomes ``x_cells[i] = x_cells[i] + x_cells[i - 1]``, with ``x_cells =
+    memoryview(x)`` before the loop. The memoryview shares the array's memory and returns Python floats, as ``item``
+    does, in half the time of NumPy's indexing. It serves arrays that are also used as a whole in the loop, which
+    therefore cannot become lists.
     """
 
     arrays: Mapping[str, int] = field(kw_only=True)
     integers: Mapping[str, int] = field(kw_only=True)
     numbers: set[str] = field(kw_only=True)  #: variables that are integers
-    maker: ast.expr = field(kw_only=True)  #: what names ``memoryview``
-    stores: set[ast.AST] = field(default_factory=set)  #: places that are written to
+    maker: ast.expr = field(kw_only=True)  #: the expression for ``memoryview``
+    stores: set[ast.AST] = field(default_factory=set)  #: the subscripts that are written to
     suffix = "cells"
 
     def rebinds(self, node: ast.AST) -> Iterator[str]:
         return bound_by(node, {*self.arrays, *self.integers})
 
     def before(self, loop: ast.For | ast.While) -> list[ast.stmt]:
-        """As for others, where the loop may have many rounds."""
+        """The assignments before a loop; none for loops of literal ranges, which run few iterations."""
         return [] if isinstance(loop, ast.For) and not has_variables(loop.iter) else super(Elements, self).before(loop)
 
     def source(self, node: ast.AST, bound: set[str]) -> tuple[str, ast.expr] | None:
@@ -253,7 +254,7 @@ class Elements(BeforeLoops):
         return (array, indices) if len(indices) == arrays.get(array.id) else None
 
     def is_number(self, node: ast.expr) -> bool:
-        """Is it an integer?"""
+        """Whether the expression is an integer."""
         match node:
             case ast.Constant(value=value):
                 return type(value) is int
@@ -267,7 +268,7 @@ class Elements(BeforeLoops):
 
 
 def has_variables(node: ast.expr) -> bool:
-    """Does it depend on more than literals?"""
+    """Whether the expression depends on more than literals."""
     return any(isinstance(inner, ast.Name) and inner.id not in ("range", "reversed") for inner in ast.walk(node))
 
 

@@ -187,7 +187,7 @@ class Writer(AssignmentWriter):
         return statements + self.marked(self.guard(self.expression(last.test), sides[0], sides[1], skips), last)
 
     def splittable(self, last: If, block: Block, yields: list[Operand], in_loop: bool) -> bool:
-        """Whether the results of the ``if`` are only yielded at the end, beside plain variables, and bound where they are returned."""
+        """Whether the results of the ``if`` are only yielded at the end, with plain variables, and bound where they are returned."""
         if not in_loop and any(is_undefined(y) for inner in last.blocks for y in inner.yields):
             return False
         if any(isinstance(y, Value) and y in self.layout.nested for y in yields):

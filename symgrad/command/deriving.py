@@ -184,6 +184,6 @@ def report(options: argparse.Namespace) -> int:
 
 
 def is_page(path: Path) -> bool:
-    """Is a file a page that ``report`` has written?"""
+    """Whether a file is a page that ``report`` has written."""
     with path.open(encoding="utf-8") as file:
         return 'name="generator" content="symgrad' in file.read(16384)

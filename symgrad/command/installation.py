@@ -104,7 +104,7 @@ def kernels() -> str:
         twice = numba.njit(lambda x: 2.0 * x)
         if twice(1.5) != 3.0:
             return "numba computes wrong results here: 2.0 * 1.5 is not 3.0"
-    except Exception as error:  # whatever an installation that does not fit raises
+    except Exception as error:  # an incompatible installation may raise anything
         return f"numba is installed and does not work here: {type(error).__name__}: {error}"
     return f"numba {numba.__version__} compiles here, for {numba.config.NUMBA_NUM_THREADS} threads"
 

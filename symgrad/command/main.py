@@ -48,7 +48,7 @@ def run(argv: Sequence[str] | None, version: str) -> int:
 
 
 def silence() -> None:
-    """Have Python write nothing more to an output that nobody reads, also when it ends."""
+    """Discard further output to a pipe that nothing reads any more, also at exit."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -1,7 +1,7 @@
-"""One signature and the code for it; whether that still holds for what is passed and for what is outside.
+"""One signature and its code, and whether the code is still valid for the arguments and for the captured state.
 
-A ``Trail`` is what was tried until there was code for a call: it is kept with that code, for the next signature and for other derivatives
-of the function. ``Names`` and ``relied_tests`` write the tests which the guard asks of what is outside, as expressions.
+A ``Trail`` records the attempts that led to the code of a call. It is kept with that code, for the next signature and for other
+derivatives of the function. ``Names`` and ``relied_tests`` write the guard's tests of the captured state, as expressions.
 """
 
 from __future__ import annotations
@@ -208,9 +208,9 @@ def _overlap(one: Any, other: Any) -> bool:
     )
 
 
-# ------------------------------------------------------------------ what was tried
+# ------------------------------------------------------------------ attempts
 
-#: of so many calls it is known what was tried
+#: the number of calls whose attempts are kept
 RECENT = 32
 TRAILS: list[weakref.ref[Trail]] = []  #: the oldest first
 
@@ -226,7 +226,7 @@ class Trail:
     entry: Entry | None = None
 
     def still_so(self, arguments: Mapping[str, Any]) -> Readings:
-        """The readings that would come out the same again: a reading is tested by what it has read, a refusal by what the code has read."""
+        """The readings that would not change. A reading is tested by the state that it has captured, a refusal by that of the code."""
         assert self.entry is not None
         world = self.entry.world
         steady = world.is_as_it_was(self.function, arguments, self.signature.names)
@@ -244,7 +244,7 @@ class Trail:
         return readings
 
     def keep(self, entry: Entry) -> None:
-        """Note the code that the attempts have led to."""
+        """Record the code that the attempts have led to."""
         self.entry = entry
         with LOCK:
             TRAILS[:] = [reference for reference in TRAILS if reference() is not None][1 - RECENT :]
@@ -263,14 +263,14 @@ def trail_of(function: types.FunctionType, signature: Signature, arguments: Mapp
 
 
 def forget_trails() -> None:
-    """Read everything anew: the vocabulary has changed."""
+    """Discard all trails: the vocabulary has changed."""
     with LOCK:
         TRAILS.clear()
 
 
 #: a path that begins at a global or cell of a function
 PLACE = re.compile(r"([^\W\d]\w*)\.(?:__globals__\['(\w+)'\]|__closure__\[(\d+)\]\.cell_contents)(?=$|[.\[])")
-#: of so many names that one class does not define, each is looked for; of more, all at once
+#: up to this number, names that a class does not define are tested one by one; beyond it, all at once
 ONE_BY_ONE = 6
 
 
@@ -288,7 +288,7 @@ class Names:
     classes: dict[Same, str] = field(default_factory=dict)
 
     def of(self, value: Any) -> str:
-        """The name that stands for an object."""
+        """The name for an object."""
         for name, known in self.objects.items():
             if known is value:
                 return name
@@ -300,7 +300,7 @@ class Names:
         return name
 
     def of_class(self, cls: type) -> str:
-        """The name that stands for what a class defines."""
+        """The name for the namespace of a class."""
         key = Same(cls)
         if key not in self.classes:
             self.classes[key] = self.new(vars(cls))
@@ -367,7 +367,7 @@ def undefined_tests(space: str, words: list[str], names: Names) -> Iterator[str]
 
 
 def relied_tests(text: str, relied: Relied, names: Names) -> list[str]:
-    """Tests that what the code contains of something outside is still so."""
+    """Tests that an object from outside, which the code contains, is unchanged."""
     if relied.aspect in QUESTIONS:
         return [question_test(text, relied, names)]
     now = text if relied.aspect == "itself" else f"{names.of(ASPECTS[relied.aspect])}({text})"
@@ -379,7 +379,7 @@ def relied_tests(text: str, relied: Relied, names: Names) -> list[str]:
 
 
 def question_test(text: str, relied: Relied, names: Names) -> str:
-    """The test of what was asked of an object and a name."""
+    """The test of a recorded question about an object and a name."""
     word = literal(relied.value) if isinstance(relied.value, str | int) else names.of(relied.value)
     match relied.aspect:
         case "has":

@@ -1,4 +1,4 @@
-"""The function that stands in front of the code: it tests types with plain expressions, written here, and calls the right one.
+"""The guard of a derived function: tests argument types by plain expressions, written here, and calls the code that fits.
 
 Arguments that no test accepts take the slow path.
 """
@@ -31,11 +31,11 @@ from symgrad.signature import DISTRIBUTION, FEW, Abstract, Many, Static, Tree, i
 from symgrad.text import has_literal, is_name, keys_of, literal, one_line, respelled
 from symgrad.tracebacks import REFUSALS, is_trimmed, pass_on
 
-Around = tuple[str, ...]  #: the texts of the containers that a value stands in, from outside to inside
+Around = tuple[str, ...]  #: the texts of the containers around a value, from outside to inside
 
 
 def condition(text: str, item: Abstract, names: Names, around: Around = ()) -> list[str] | None:
-    """Tests, in order, that the value ``text`` is what ``item`` says; None where only the slow way can tell."""
+    """Tests, in order, that the value ``text`` has the abstract value ``item``; None where only the slow path can decide."""
     match item:
         case Scalar(kind=kind, dtype=None):
             return [f"{names.of(type)}({text}) is {names.of(_python_type(kind))}"]
@@ -63,7 +63,7 @@ def condition(text: str, item: Abstract, names: Names, around: Around = ()) -> l
 
 
 def is_numbers(item: Abstract) -> bool:
-    """Is it a list of Python's numbers of one kind?"""
+    """Whether the item is a list of Python numbers of one kind."""
     return isinstance(item, List) and isinstance(item.item, Scalar) and item.item.dtype is None
 
 
@@ -90,12 +90,12 @@ def _many_condition(text: str, item: Many, names: Names, around: Around) -> list
 
 
 def array_condition(text: str, item: Array, names: Names) -> list[str]:
-    """Tests that the value is an array that lies as ``item`` says, of whatever dtype and shape."""
+    """Tests that the value is an array with the memory layout of ``item``, of any dtype and shape."""
     lies = [LAYOUT_TESTS[item.layout].format(text)] if item.layout in LAYOUT_TESTS else []
     return [f"{names.of(type)}({text}) is {names.of(np.ndarray)}", *lies]
 
 
-#: tests of how an array lies in memory; ``fnc`` is by columns and not by rows too
+#: tests of an array's memory layout; ``fnc``: column-major and not row-major
 LAYOUT_TESTS = {"C": "{}.flags.c_contiguous", "F": "{}.flags.fnc", "N": "not {}.flags.forc"}
 
 
@@ -110,7 +110,7 @@ def _extent_tests(text: str, single: list[bool], names: Names) -> list[str]:
 
 
 def _static_condition(text: str, item: Static, names: Names, around: Around) -> list[str] | None:
-    """Tests that the key of an object is as it was: they say the same of it as ``abstraction.static`` and the callers of that."""
+    """Tests that the key of an object is unchanged; they are equivalent to ``abstraction.static`` and its callers."""
     value = item.value
     if is_cycle(item):
         return [f"{text} is {around[-1 - item.key[1]]}"]
@@ -120,7 +120,7 @@ def _static_condition(text: str, item: Static, names: Names, around: Around) -> 
         return [f"{text} is {names.of(value)}"]
     if type(value) in (str, bytes):
         return [f"{names.of(type)}({text}) is {names.of(type(value))}", f"{text} == {literal(value)}"]
-    if isinstance(value, str):  # who knows what a class of the user's compares
+    if isinstance(value, str):  # a comparison of a user's class may do anything
         return [f"{text} is {names.of(value)}"]
     if isinstance(value, types.FunctionType):
         return [f"{text} is {names.of(value)}", f"{text}.__code__ is {names.of(value.__code__)}"]
@@ -150,7 +150,7 @@ def _distribution_condition(text: str, word: str, value: Any, names: Names) -> l
 
 
 def _method_condition(text: str, method: types.MethodType, names: Names) -> list[str]:
-    """Tests that the value is a method of the same object, and the same function or one of the same code."""
+    """Tests that the value is a method of the same object with the same function, or one with the same code."""
     function, code = method.__func__, getattr(method.__func__, "__code__", None)
     of = f"{text}.__func__" if code is None else f"{names.of(getattr)}({text}.__func__, '__code__', None)"
     return [f"{names.of(type)}({text}) is {names.of(types.MethodType)}", f"{text}.__self__ is {names.of(method.__self__)}",
@@ -181,11 +181,11 @@ def _tree_condition(text: str, tree: Tree, names: Names, around: Around) -> list
 
 
 def spelled(path: str, names: Names) -> str:
-    """A path over the parameters as the guard has it: a parameter may be called ``getattr``."""
+    """A path over the parameters, spelled for the guard: a parameter may be called ``getattr``."""
     return respelled(path, str, names.of(getattr)) if "getattr(" in path else path
 
 
-#: a path that ends so reads an extent, which is an integer
+#: the endings of a path that reads an extent, which is an integer
 EXTENT = re.compile(r"\.shape\[\d+\]$")
 
 
@@ -239,10 +239,10 @@ def _code_of(text: str, file: str) -> types.CodeType:
 def _defined(code: types.CodeType, names: Names) -> Callable[..., Any]:
     """The guard defined by a text.
 
-    A function looks a name that its globals lack up in its builtins, which are fixed at its creation. A guard
-    has the globals of the user's function as its builtins. So it reads them by their names, as quickly as that
-    function does, and a deleted name is a ``NameError``. Code that asks the globals for builtins later, as
-    imports in C do, finds Python's.
+    A function looks up a name that its globals lack in its builtins, which are fixed at its creation. A guard has the
+    globals of the user's function as its builtins. So it reads those globals by name, as fast as that function does,
+    and a deleted name is a ``NameError``. Code that reads builtins from the globals later, as C imports do, finds
+    Python's.
     """
     namespace = names.objects
     namespace["__builtins__"] = names.home

@@ -280,7 +280,7 @@ class Table:
         return entry
 
     def fitting(self, signature: Signature, arguments: Mapping[str, Any]) -> Entry:
-        """The code for a signature; memory layouts become part of it only where they decide what a view is."""
+        """The code for a signature; memory layouts become part of it only where views depend on them."""
         entry = self.known(signature, arguments)
         if entry is not None:
             return entry

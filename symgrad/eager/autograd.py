@@ -37,7 +37,7 @@ def enable_grad(function: Any = None) -> Any:
 
 
 def is_grad_enabled() -> bool:
-    """Is recording on?"""
+    """Whether recording is on."""
     return MODE.enabled
 
 

@@ -1,6 +1,6 @@
 """Functions that create tensors: from numbers, ranges and random generators.
 
-Type checkers are told ``Tensor``; while programs are built, it is a ``Variable``, as of ``to_tensor``.
+Their declared result is ``Tensor``; while programs are built, the result is a ``Variable``, as of ``to_tensor``.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ SWEEPS: dict[str, Callable[..., Any]] = {}
 
 
 class Mode(threading.local):
-    """Is recording on, in this thread?"""
+    """Whether recording is on, in this thread."""
 
     enabled = True
 

@@ -60,7 +60,7 @@ class Record:
         return tuple(range(start, len(self.values)))
 
     def reaches(self, tensor: Tensor) -> bool:
-        """Is it part of the record?"""
+        """Whether it is part of the record."""
         return tensor in self.leaves or tensor._node in self.first
 
     def depending(self, inputs: Sequence[Tensor]) -> set[Recorded]:

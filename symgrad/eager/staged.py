@@ -1,7 +1,7 @@
 """A backward sweep in stages, between which hooks and functions with user-defined derivatives run.
 
-A stage goes from some tensor to the next ones at which the sweep stops; the engine makes its gradients. A tensor's gradient
-is whole when everything that was recorded after it has been gone through.
+A stage starts at some tensors and ends at the next ones at which the sweep stops; the engine computes its gradients. A tensor's
+gradient is complete when everything recorded after the tensor has been reversed.
 """
 
 from __future__ import annotations

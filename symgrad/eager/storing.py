@@ -30,7 +30,7 @@ def save(obj: Any, path: str | Path, *, overwrite: bool = False) -> None:
 
 
 def is_state(path: Path) -> bool:
-    """Has ``save`` written this file?"""
+    """Whether ``save`` has written this file."""
     with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as file:
         return bool(json.loads(str(file["page"]))["format"] == FORMAT)
 

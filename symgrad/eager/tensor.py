@@ -131,7 +131,7 @@ class Tensor(Methods["Tensor"]):
 
     @property
     def is_leaf(self) -> bool:
-        """Was it made by the user, or of nothing that asks for a derivative?"""
+        """Whether it was created by the user, or from operands that require no derivative."""
         return self._node is None or self.stop_gradient
 
     @property
@@ -279,7 +279,7 @@ class Tensor(Methods["Tensor"]):
         self.hold(array)
 
     def hold(self, array: Array) -> None:
-        """Let an array that is nobody else's, and of the same shape and dtype, be the values, without recording."""
+        """Store an array, which nothing else references, of the same shape and dtype as the values, without recording."""
         if self._view is None:
             self.replace(array)
         else:
@@ -326,12 +326,12 @@ def begun(tensor: Tensor, value: Array, stop_gradient: bool, name: str | None) -
 
 
 def holding(value: Array, stop_gradient: bool = True) -> Tensor:
-    """A tensor of an array that nobody else writes to."""
+    """A tensor of an array that nothing else writes to."""
     return begun(Tensor.__new__(Tensor), value, stop_gradient, None)
 
 
 def found_gradient(value: Array) -> Tensor:
-    """The gradient that ``backward`` leaves at a tensor; it asks for a gradient itself, and may yet be stored to."""
+    """The gradient that ``backward`` stores at a tensor; it requires a gradient itself, and may be stored to."""
     tensor = holding(value, False)
     tensor._is_gradient = True
     return tensor

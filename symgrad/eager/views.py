@@ -1,9 +1,9 @@
 """Views: tensors that share elements. A store to one changes the others.
 
-The array of a tensor is never written to; a store makes another array. So the sharing of memory is modelled here: a ``Family`` is a
-tensor, its root, and what functions that give views have made of it; each member says by which functions. A store to any member
-makes a new root, of which the others are made anew, recorded as the first time. A ``Memory`` holds the families that show the same
-elements and know nothing of one another's records (``detach``): to them only values are handed on.
+The array of a tensor is never written to; a store creates another array. So the sharing of memory is modelled here. A ``Family`` is a
+tensor, its root, and the views created from it; each member records the functions that created it. A store to any member creates a new
+root, from which the other members are created again, and recorded as before. A ``Memory`` holds families that share elements but not
+their records (``detach``): they exchange values only.
 """
 
 from __future__ import annotations

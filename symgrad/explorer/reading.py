@@ -125,7 +125,7 @@ def imported(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, Any]
 
 
 def is_trusted(statement: ast.Import | ast.ImportFrom) -> bool:
-    """Does an import name modules of ``MODULES`` alone?"""
+    """Whether an import names modules of ``MODULES`` alone."""
     names = [alias.name for alias in statement.names] if isinstance(statement, ast.Import) else [statement.module or ""]
     named = not isinstance(statement, ast.ImportFrom) or statement.level == 0 and all(alias.name != "*" for alias in statement.names)
     return named and all(name.partition(".")[0] in MODULES for name in names)

@@ -1,6 +1,6 @@
 """Serves the explorer on 127.0.0.1: one page and one address for requests, both under a random token.
 
-What another page of the browser could send is refused: a foreign ``Host`` (a name that was pointed at this machine, called DNS
+Requests that another page of the browser could send are refused: a foreign ``Host`` (a name that resolves to this machine, called DNS
 rebinding), a foreign ``Origin``, a body that is no JSON, and every address without the token.
 """
 
@@ -185,7 +185,7 @@ class Server(http.server.ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/{self.token}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that goes away in the middle of a reply is no news."""
+        """Ignore a browser that closes the connection during a reply."""
 
     def server_close(self) -> None:
         """Stop serving, and end the process that answers."""

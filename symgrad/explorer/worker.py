@@ -1,7 +1,7 @@
 """The process in which edited texts are read or executed: requests as lines of JSON on its input, answers on its output.
 
-Whoever serves the page starts it, and ends it where an answer takes too long. Without ``--run`` it also refuses what no reading needs:
-to start processes, to reach the network, to write files.
+The server starts it, and ends it where an answer takes too long. Without ``--run`` it also refuses actions that reading does not need:
+to start processes, to access the network, to write files.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ def definite(ctx: Lowering, binding: Binding, node: ast.AST, error: type[Excepti
 
 
 def as_python_does(ctx: Lowering, node: ast.AST, call: Callable[[], Any]) -> Any:
-    """The result of a call with constants at compile time; the program raises what the call raises."""
+    """The result of a call with constants, evaluated at compile time; if the call raises, the program does."""
     try:
         return call()
     except SymgradError:  # a refusal of ours is no exception of the program's

@@ -1,4 +1,4 @@
-"""Abstract bindings, without values: what loops and recursive functions need before their body is lowered."""
+"""Abstract values of bindings: their forms, without values, for loops and recursive functions before their bodies are lowered."""
 
 from __future__ import annotations
 
@@ -44,11 +44,12 @@ NO_OBJECTS: Mapping[HeapKey, Any] = MappingProxyType({})
 class Skeleton:
     """The form of a binding: its structure, with types for values.
 
-    ``form`` is "num", "array", "tuple", "object" (one that is another from round to round: ``same`` is its kind, class and keys;
-    a list of any length has ``None`` for keys, and one item; a list that is seen in a list of lists has the memory of that one for
-    keys, and its index for an item), "maybe" (its one item, or what ``same`` says), "oneof" (one of the constants in ``same``),
-    "same" (a binding that must not change), "missing", "broken" or "view" (of the array in ``same``, through steps of which some numbers
-    are its items: those that may be others on another path; see ``view_form``).
+    ``form`` is "num"; "array"; "tuple"; "object" (another object in each iteration: ``same`` is its kind, class and
+    keys; a list of any length has ``None`` for keys, and one item; a list inside the list of lists that owns it has
+    the location of the outer list for keys, and its index for an item); "maybe" (its one item, or the binding
+    ``same``); "oneof" (one of the constants in ``same``); "same" (a binding that must not change); "missing";
+    "broken"; or "view" (of the array in ``same`` through the steps in ``same``; its items are the numbers in the
+    steps that differ by path, see ``view_form``).
     """
 
     form: str
@@ -57,18 +58,18 @@ class Skeleton:
     same: Any = None
     #: of a "same" object, or one inside a list of lists: its form as an object of its own
     anew: Skeleton | None = field(default=None, compare=False)
-    sites: tuple[Any, ...] = field(default=(), compare=False)  #: places that may have created a dict
+    sites: tuple[Any, ...] = field(default=(), compare=False)  #: locations that may have created a dict
 
 
 NOTHING = Skeleton("missing")
 SEVERAL = 24  #: the most constants of one "oneof"
 DIFFERENT = "it is bound to values of different kinds on different paths"
-PRESENT = Skeleton("num", BOOL)  #: the bool beside a value that may be absent
+PRESENT = Skeleton("num", BOOL)  #: the bool that says whether a value exists
 PLACE = Skeleton("num", INT)  #: the index among constants
 
 
 def skeleton(binding: Binding, state: State, type_of: Any, above: tuple[HeapKey, ...] = (), views: bool = False) -> Skeleton:
-    """The form of a binding in a state; ``type_of(ref)`` is the type of what a ``Ref`` shows. ``views``: have these forms of their own?"""
+    """The form of a binding in a state; ``type_of(ref)`` is the type of a ``Ref``. ``views``: views have forms of their own."""
     match binding:
         case Missing():
             return NOTHING
@@ -107,7 +108,7 @@ def _object_skeleton(key: HeapKey, state: State, type_of: Any, above: tuple[Heap
 
 
 def view_form(ref: Ref, type_: Type) -> Skeleton:
-    """The form of a view: the array, the steps to it with UNDEF for each number that is computed, and a place for each of these."""
+    """The form of a view: its array, its steps with UNDEF for each dynamic number, and an item for each of these numbers."""
     steps = [replace(step, operands=(*step.operands[:-2], NONE, NONE)) if step.row else step for step in ref.path]
     open_numbers = [o for step in steps for o in step.operands if isinstance(o, Value)]
     if not steps or is_row(ref) or any(o.type != INT for o in open_numbers):
@@ -117,7 +118,7 @@ def view_form(ref: Ref, type_: Type) -> Skeleton:
 
 
 def _merged_views(a: Skeleton, b: Skeleton) -> Skeleton | None:
-    """The form that covers two views of one array by steps of the same kinds; None where they are not alike."""
+    """The form that covers two views of one array by steps of the same kinds; None for others."""
     (location, one), (other, two) = a.same, b.same
     if location is not other or [replace(s, operands=()) for s in one] != [replace(s, operands=()) for s in two]:
         return None
@@ -141,12 +142,12 @@ def views_in(form: Skeleton, memory: Container[Location]) -> Skeleton:
 
 
 def holds_view(form: Skeleton) -> bool:
-    """Is something of this form a view that stays one, or does it hold one?"""
+    """Whether the form is a view, or contains one."""
     return form.form == "view" or any(map(holds_view, form.items))
 
 
 def _bound_by_value(form: Skeleton) -> Skeleton:
-    """A form of which the values say whether a name is bound: of a view by known steps, one of its numbers becomes a value."""
+    """A form whose values decide whether a name is bound: in a view by static steps, one number becomes a value."""
     if form.form == "view" and not form.items:
         location, path = form.same
         numbers = [(k, n) for k, step in enumerate(path) for n, o in enumerate(step.operands) if type(o.value) is int]
@@ -267,7 +268,7 @@ def merge(a: Skeleton, b: Skeleton, anew: bool = False) -> Skeleton:
 
 
 def beside_growing(a: Skeleton, b: Skeleton) -> tuple[Any, ...]:
-    """The places that create a dict of static keys, for which a dict with dynamic keys is substituted."""
+    """The creation locations of a dict of static keys, for which a dict with dynamic keys is substituted."""
     if "broken" in (a.form, b.form):
         return a.sites if a.form == "broken" else b.sites
     one, two = (x if x.form == "object" else x.anew for x in (a, b))
@@ -276,7 +277,7 @@ def beside_growing(a: Skeleton, b: Skeleton) -> tuple[Any, ...]:
 
 
 def of_both_sites(a: Skeleton, b: Skeleton) -> Skeleton:
-    """The first of two equal forms, with the creation places of dicts of both."""
+    """The first of two equal forms, with the creation locations of dicts of both."""
     if a is b:
         return a
     sites = a.sites if a.sites == b.sites else tuple(dict.fromkeys([*a.sites, *b.sites]))

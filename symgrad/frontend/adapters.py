@@ -132,7 +132,7 @@ class Call:
 
 
 def call_of(value: Any) -> Call:
-    """The parts of a ``partial``, of a ``partialmethod``, and of a method such as ``float.__mul__`` that ``operator`` has as a function."""
+    """The parts of a ``partial``, of a ``partialmethod``, or of a method such as ``float.__mul__`` that ``operator`` has as a function."""
     own = str(getattr(value, "__name__", ""))
     method = partialmethod_of(value)
     if isinstance(value, functools.partial):
@@ -330,7 +330,7 @@ def with_keywords(parameters: list[Parameter], keywords: dict[str, Any]) -> list
 
 
 def refused_class(value: type) -> SourceNotFound:
-    """The error for a class, which cannot be differentiated; its hint shows what can be: a method of an instance."""
+    """The error for a class, which cannot be differentiated; its hint shows an alternative: a method of an instance."""
     what = f"{describe(value)} is a class, and its instances are not numbers"
     if value in (list, tuple):
         return SourceNotFound(what, hint=f"write lambda x: sum({value.__name__}(x))")

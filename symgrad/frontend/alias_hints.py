@@ -1,4 +1,4 @@
-"""The way out in a refusal of a store to an array that may share memory: what to write so that it does not."""
+"""Hints for a refused store to an array that may share memory: how to rewrite the program so that it does not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMED = 3  #: the most arrays that a hint names
 
 
 def way_apart(locations: Sequence[Location], stored: Loc, source: Source) -> tuple[str, list[Note]]:
-    """The hint for arrays that may be one, of which the first is read, and the other locations that matter."""
+    """The hint for arrays that may be the same, of which the first is read, and the other locations that matter."""
     variables = bound_first(source.node)
     for one in locations:
         text = text_at(one.owner)
@@ -45,7 +45,7 @@ def way_apart(locations: Sequence[Location], stored: Loc, source: Source) -> tup
 
 
 def list_apart(source: Source, changed: Loc) -> str | None:
-    """The hint for a list that is changed by the statement at a place, and may be one with another list; None where there is no such."""
+    """The hint for a list that is changed at a location and may be identical to another list; None where there is no such list."""
     names = names_stored(source.node, changed.line)
     for node in ast.walk(source.node):
         match node:
@@ -56,7 +56,7 @@ def list_apart(source: Source, changed: Loc) -> str | None:
 
 
 def copied_where_bound(source: Source, names: Sequence[str | None]) -> str | None:
-    """The hint to copy what has these names wherever it gets another one; None where it gets none."""
+    """The hint to copy the arrays of these names wherever they get another name; None where they get none."""
     places = (second_names(source.node, names) or second_names(source.node, names, rows=True))[:NAMED]
     texts = [text_at(place) if place.line == node.end_lineno else ast.unparse(node) for node in places for place in [source.loc(node)]]
     at_lines = [f"{wrapped(text)}.copy() in line {node.lineno}" for text, node in zip(texts, places, strict=True)]
@@ -67,9 +67,9 @@ def copied_where_bound(source: Source, names: Sequence[str | None]) -> str | Non
 
 
 def second_names(function: ast.AST, names: Sequence[str | None], rows: bool = False) -> list[ast.expr]:
-    """The expressions by which another name is bound to an array of these names or to a part of it, or a list takes it; in order.
+    """The expressions that bind another name to an array of these names or to a part of it, or append it to a list; in order.
 
-    ``rows``: what a loop over such an array calls its rows is such a name too.
+    ``rows``: the targets of a loop over such an array are also such names.
 
     >>> tree = ast.parse("v = x[1:]; w = x * 2; u, k = v.T, 3; held.append(u)")
     >>> [ast.unparse(node) for node in second_names(tree, ["x"])]
@@ -77,7 +77,7 @@ def second_names(function: ast.AST, names: Sequence[str | None], rows: bool = Fa
     """
     group, places = set(names), dict[ast.expr, None]()
     nodes = sorted((node for node in ast.walk(function) if isinstance(node, ast.stmt | ast.NamedExpr)), key=lambda node: node.lineno)
-    for node in (*nodes, *nodes):  # a later binding may be read above, in a loop
+    for node in (*nodes, *nodes):  # in a loop, an earlier statement may read a later binding
         for target, value in bindings_of(node):
             if roots(value) & group and (target in names or not isinstance(value, ast.Subscript) or holds_slice(value)):
                 group.add(target)
@@ -92,7 +92,7 @@ def bindings_of(node: ast.AST) -> list[tuple[str, ast.expr]]:
     """The names that a statement binds with their expressions; an appended item counts under the list's name."""
     match node:
         case ast.Assign(targets=[ast.Subscript(value=ast.Call() as view)]) | ast.AugAssign(target=ast.Subscript(value=ast.Call() as view)):
-            return [("", view)]  # what is stored to has no name
+            return [("", view)]  # the target of the store has no name
         case ast.Assign(targets=targets, value=value):
             pairs = [(target, value) for target in targets]
         case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.NamedExpr(target=target, value=value):

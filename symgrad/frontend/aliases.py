@@ -1,7 +1,7 @@
-"""May-alias arrays: an array that is one of several by path, and stores through it.
+"""May-alias arrays: arrays that are one of several by path, and stores through them.
 
-``State.bases`` says of such an array, for each array or view that it may be, by a bool whether it is. It is asked only once lowering
-without it has been refused, for a function that stores to neither of two arrays afterwards needs no test.
+``State.bases`` holds, for each array or view that such an array may be, a bool that says whether it is. It is requested only after
+lowering without it was refused: a function that later stores to neither of two arrays needs no test.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def of_each(ctx: Lowering, binding: Binding, use: Callable[[Binding], Binding], 
 
 
 def one_array(ctx: Lowering, one: Location, other: Location) -> Operand | None:
-    """A bool that says whether an array that is one of several is another one; None where that is unknown."""
+    """A bool that says whether a may-alias array is a given array; None where that is unknown."""
     if one is other or not (one in ctx.state.bases or other in ctx.state.bases):
         return None
     first, second = (dict(possible(ctx, x)) if x in ctx.state.bases else {Ref(x): TRUE} for x in (one, other))

@@ -1,4 +1,4 @@
-"""One item more at the end of a list; a deque that is full drops items at its other end."""
+"""Appending to a list; a full deque drops items at its other end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from symgrad.ir.core import ZERO, Const, Operand
 
 
 def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Binding:
-    """``owner.append(value)``; an array that goes into a list of any length shares memory with it from then on."""
+    """``owner.append(value)``; an array appended to a list of any length shares memory with it from then on."""
     assert isinstance(owner, Obj)
     content = ctx.state.heap[owner.key]
     ctx.check_still(owner.key)
@@ -36,7 +36,7 @@ def append(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Bind
 
 
 def shorten(ctx: Lowering, owner: Obj, keeps_first: bool = False) -> None:
-    """Let a deque with ``maxlen`` that was added to drop what is too many, at its other end."""
+    """Drop the items of a deque with ``maxlen`` that exceed it, at the end opposite to the added ones."""
     if (most := longest(ctx, owner)) is None:
         return
     content = ctx.state.heap[owner.key]
@@ -49,7 +49,7 @@ def shorten(ctx: Lowering, owner: Obj, keeps_first: bool = False) -> None:
 
 
 def kept(ctx: Lowering, content: Ref, most: Operand, keeps_first: bool = False) -> Operand:
-    """The last items, or the first ones, of a list of any length: as many as a deque holds at most."""
+    """The last (or first) items of a list of any length, as many as a deque may hold."""
     start: Operand = ZERO
     if isinstance(most, Const) and most.value:
         start = Const(-most.value)
@@ -60,7 +60,7 @@ def kept(ctx: Lowering, content: Ref, most: Operand, keeps_first: bool = False) 
 
 
 def bounded(ctx: Lowering, most: Operand) -> tuple[str, Any]:
-    """The class of deques that hold so many items at most; of a number that is computed, a name of the state that holds it."""
+    """The class of deques with this ``maxlen``; a dynamic one is held by a name of the state."""
     if isinstance(most, Const):
         return ("deque", most.value)
     name = (LONGEST, str(next(ctx.builder.fresh)))
@@ -69,7 +69,7 @@ def bounded(ctx: Lowering, most: Operand) -> tuple[str, Any]:
 
 
 def longest(ctx: Lowering, owner: Obj) -> Operand | None:
-    """How many items a deque holds at most."""
+    """The ``maxlen`` of a deque, or None."""
     if not isinstance(owner.key.cls, tuple):
         return None
     most = owner.key.cls[1]
@@ -83,7 +83,7 @@ def longest(ctx: Lowering, owner: Obj) -> Operand | None:
 
 
 def of_class_of(ctx: Lowering, owner: Binding, items: Binding) -> Binding:
-    """A new list as one of the class of another one: of a deque, a deque that holds as many items at most."""
+    """A new list, of the class of another one; a deque also gets its ``maxlen``."""
     if not isinstance(owner, Obj) or owner.key.exact is not collections.deque or not isinstance(items, Obj):
         return items
     result = ctx.new_object("list", ctx.state.heap[items.key], owner.key.cls, owner.key.exact)
@@ -92,9 +92,9 @@ def of_class_of(ctx: Lowering, owner: Binding, items: Binding) -> Binding:
 
 
 def as_list(ctx: Lowering, owner: Obj) -> Obj:
-    """What a list or deque of any length holds, for a composition that makes a list of it: slices of a deque are none of Python's."""
+    """A deque as a plain list, for a composition that slices it, because Python's deques have no slices; other lists unchanged."""
     return owner if owner.key.exact is None else ctx.new_object("list", ctx.state.heap[owner.key])
 
 
 def discard(binding: Binding) -> None:
-    """What is done for its effect."""
+    """Ignore the result of a call made for its effect."""

@@ -1,7 +1,7 @@
-"""One attempt to lower a function: gives a ``Lowered``, or an interruption that says what the next attempt must know.
+"""One attempt to lower a function: returns a ``Lowered``, or raises an interruption with the facts that the next attempt needs.
 
-Each number, array or list in the function's arguments becomes a parameter, and so does each value
-that is read from outside (globals, cells, attributes). The results are flattened the same way.
+Each number, array or list in the function's arguments becomes a parameter, and so does each value that is read from outside (globals,
+cells, attributes). The results are flattened the same way.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Attempt:
     recursive_sites: frozenset[Any] = frozenset()  #: functions that proved to be recursive
     loggers_change: bool = False  #: the function changes the levels of loggers
     met: set[Same] = field(default_factory=set)  #: library functions and classes that are called without that
-    growing_sites: dict[Any, bool] = field(default_factory=dict)  #: places that create dicts with dynamic keys
+    growing_sites: dict[Any, bool] = field(default_factory=dict)  #: locations that create dicts with dynamic keys
     parted: bool = False  #: a structured item was packed
     laid: bool = False  #: the memory layout of an array was queried
     unsure: bool = False  #: it mattered which of several arrays a store writes to

@@ -192,7 +192,7 @@ def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bindi
 
 
 def of_container(ctx: Lowering, owner: Binding, attr: str) -> Binding | None:
-    """An attribute of a value of Python's own classes that is no method: what it was made of."""
+    """An attribute, not a method, of a value of Python's own classes: an argument of its constructor."""
     match owner, attr:
         case Obj(HeapKey(exact=collections.deque)), "maxlen":
             return ABSENT if (most := longest(ctx, owner)) is None else Num(most)

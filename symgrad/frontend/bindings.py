@@ -1,7 +1,7 @@
-"""Bindings: what a name can be bound to during lowering.
+"""Bindings: the values of names during lowering.
 
-Memory is in SSA form: an array object is a ``Location`` whose content is the version in
-``State.memory`` (``program_state``); a name holds a ``Ref`` (location and view path).
+Memory is in SSA form: an array object is a ``Location`` whose content is the version in ``State.memory`` (``program_state``); a name
+holds a ``Ref`` (location and view path).
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ class Location:
 class Step:
     """One step of a view path: its spelling in an index path, and its operands.
 
-    A step ``@name`` is a row of the vocabulary that gives a read-only view: what it shows is that row of what the path before it shows.
-    Its last two operands are the array as it was when the view was made, and what it showed then.
+    A step ``@name`` is a row of the vocabulary that returns a read-only view: the step shows the result of the row
+    for the part that the path before it shows. Its last two operands are the array's content when the view was
+    created, and the part that the view showed then.
     """
 
     spec: str
@@ -43,7 +44,7 @@ class Step:
 
     @property
     def row(self) -> str | None:
-        """The row that says what the step shows, where an index path cannot."""
+        """The row of the step, if an index path cannot express it."""
         return self.spec[1:] if self.spec.startswith("@") else None
 
 
@@ -113,7 +114,7 @@ class HeapKey:
     doubtful: bool = False  #: on one of the paths to this point, the object does not exist
     exact: type | None = None  #: its class, if it is none of ``list``, ``dict`` and ``cls``
     unordered: bool = False  #: a dict whose order of keys depends on the path
-    sites: tuple[Any, ...] = ()  #: places that may have created a dict, as far as they are known
+    sites: tuple[Any, ...] = ()  #: locations that may have created a dict, as far as they are known
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +184,9 @@ class Choice(Binding):
 
 @dataclass(frozen=True, slots=True)
 class Maybe(Binding):
-    """A value that exists on some paths only: a bool that says whether it exists, and the value; ``absent`` otherwise, None or no value.
+    """A value that exists on some paths only: a bool that says whether, and the value; otherwise it is ``absent``, None or no value.
 
-    Where it is absent, its values are zeros that nobody reads.
+    Where the value is absent, its components are zeros that nothing reads.
     """
 
     present: Operand
@@ -225,10 +226,10 @@ class Above(Binding):
 
 @dataclass(frozen=True, slots=True)
 class Iter(Binding):
-    """An iterator that has not begun: ``enumerate``, ``zip``, ``reversed``, ``map`` and the like; also a ``range``, which has no state.
+    """An iterator without consumed items: ``enumerate``, ``zip``, ``reversed``, ``map`` and others; also a ``range``, which has no state.
 
-    ``key`` is its identity: the heap says whether it has been used. If several places use it,
-    lowering restarts and creates a record with a position instead (``stepping``).
+    ``key`` is its identity: the heap says whether it has been used. If it is used several times, lowering restarts
+    and creates a record with a position instead (``stepping``).
     """
 
     kind: Any  #: a word, or the Python function that creates it
@@ -244,7 +245,7 @@ class Generator(Binding):
     frame: Any
     bound: tuple[tuple[str, Binding], ...]
     key: HeapKey
-    resumes: bool = False  #: it is resumed in several places, and its variables are those of its frame: see ``resuming``
+    resumes: bool = False  #: whether it is resumed in several statements; its variables are then those of its frame: see ``resuming``
 
 
 REFUSED = "its assignment was refused"

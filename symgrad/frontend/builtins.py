@@ -215,7 +215,7 @@ def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
 
 @special(issubclass)
 def issubclass_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """Answered while compiling for classes that are known; Python is asked about others when the program runs."""
+    """Evaluated at compile time for known classes, by an opaque call for others."""
     try:
         held, classes = map(unwrap, args)
     except ValueError:

@@ -117,7 +117,7 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
         return sum_generator(ctx, node.args[0], node)
     if called is next and node.args and isinstance(node.args[0], ast.GeneratorExp):
         return first_of(ctx, node.args[0], elements(ctx, node.args[1:]), node)
-    by_key = called in (max, min) and node.keywords  # the key is asked of each item as it comes
+    by_key = called in (max, min) and node.keywords  # the key is applied to each item when it is read
     at_once = comprehension if goes_over_at_once(ctx, held) and not by_key else None
     args = elements(ctx, node.args, at_once, evaluated if ctx.keeps_text and is_users(held) else Lowering.evaluate)
     kwargs: dict[str, Binding] = {}
@@ -141,7 +141,7 @@ def is_users(held: Binding) -> bool:
 
 
 def goes_over_at_once(ctx: Lowering, held: Binding) -> bool:
-    """Does a call go over its arguments before anything else can be changed?  Functions of the libraries do."""
+    """Whether a call iterates over its arguments before anything else can change; functions of the libraries do."""
     if not isinstance(held, Static) or root_of(held.value) not in LIBRARIES:
         return False
     if isinstance(held.value, types.FunctionType) and followed(ctx, held.value):
@@ -409,7 +409,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
 
 
 def is_of_numpys(value: Any) -> bool:
-    """Does ``out`` mean of a call of it what it means of NumPy's: the array that the result is put into, and that is returned?"""
+    """Whether ``out`` means in a call of it what it means in NumPy: the array that receives the result and is returned."""
     owner = value.__self__ if isinstance(value, types.BuiltinMethodType) else None
     of_library = root_of(value) in ("numpy", "scipy") and not isinstance(value, np.vectorize)
     return of_library or isinstance(value, np.ufunc) or isinstance(owner, np.ufunc)

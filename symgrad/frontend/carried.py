@@ -179,7 +179,7 @@ def held_before(entry: State, plan: Plan, place: Any) -> tuple[Binding, Skeleton
 
 
 def source_of(entry: State, plan: Plan, place: Any, k: int) -> list[Location]:
-    """The possible aliases of a carried place before the loop: for a list, each array in it."""
+    """The possible aliases of a carried slot before the loop: for a list, each array in it."""
     if place not in plan.names and place[1] is WHOLE:
         content = entry.heap.get(place[0], ())
         return [x for b in ([content] if isinstance(content, Ref) else [b for _, b in content]) for x in memory_within(b, entry)]
@@ -338,7 +338,7 @@ def learn_object(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State
 
 
 def ends_of(plan: Plan, end: State) -> Iterator[tuple[Any, Binding, Skeleton]]:
-    """Each carried place, its binding at the end of an iteration, and its form."""
+    """Each carried slot, its binding at the end of an iteration, and its form."""
     for name, form in plan.names.items():
         yield name, end.names.get(name, MISSING), form
     for key, parts in plan.heap.items():
@@ -441,7 +441,7 @@ def end_operands(ctx: Lowering, plan: Plan, head: Head, end: State, block: Block
 
 
 def after_loop(ctx: Lowering, plan: Plan, outs: list[Value]) -> None:
-    """Bind the carried places to the results of the loop."""
+    """Bind the carried names and objects to the results of the loop."""
     entry = ctx.state
     state = entry.copy()
     head = Head([], [], state, {})

@@ -104,7 +104,7 @@ def is_plain_exception(ctx: Lowering, cls: type) -> bool:
 
 
 def defaults_of_tuple(ctx: Lowering, cls: Any, left_out: list[str]) -> dict[str, Binding]:
-    """The defaults of a named tuple's omitted fields: those of its ``__new__``, whatever ``_field_defaults`` says."""
+    """The defaults of a named tuple's omitted fields: those of its ``__new__``, even if ``_field_defaults`` differs."""
     where = f"{attribute_text(ctx, cls, '__new__')}.__defaults__"
     values = cls.__new__.__defaults__ or ()
     first = len(cls._fields) - len(values)
@@ -151,7 +151,7 @@ def is_init_var(field: Any) -> bool:
 
 
 def default_of_field(ctx: Lowering, cls: Any, field: Any, plain: list[str], node: ast.AST) -> Binding:
-    """The default of an omitted field: that of the ``__init__`` which ``dataclass`` generated, whatever the field says later."""
+    """The default of an omitted field: that of the ``__init__`` which ``dataclass`` generated, even if the field was changed later."""
     init = from_class(ctx, cls, "__init__")
     words = "__kwdefaults__" if field.kw_only else "__defaults__"
     where = f"{attribute_text(ctx, cls, '__init__')}.{words}"

@@ -252,8 +252,8 @@ def note(ctx: Lowering, test: Operand, where_false: Known, where_true: Known) ->
 def new_key(ctx: Lowering, owner: Obj, held: Binding, is_possible: bool, node: ast.AST) -> Binding:
     """A store under a new dynamic key, with which the dict would grow.
 
-    If the key may be one of the dict's, this is refused at run time, where it is none. Before that,
-    lowering is attempted with a dict that can grow.
+    If the key may be one of the dict's, a new key is refused at run time. Before that, lowering is attempted with a
+    dict that can grow.
     """
     note_new_key(ctx, owner)
     what = "a computed key is not one of the keys of the dict"

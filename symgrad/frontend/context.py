@@ -21,7 +21,7 @@ from symgrad.ir.core import TRUE, Block, Operand, Value
 from symgrad.ir.types import List
 
 ROUNDS = 800  #: the most unrolled iterations, in all
-WRITTEN = 2000  #: the most statements in them: a gradient of so many takes up to half a minute
+WRITTEN = 2000  #: the most statements in unrolled loops: a gradient of so many takes up to half a minute
 WRITTEN_OUT = 24  #: the depth to which a recursive function or generator is inlined
 NESTED = 90  #: the most nested branches and loops: Python reads at most a hundred levels of indentation
 
@@ -185,7 +185,7 @@ class Lowering(Heap):
         return binding
 
     def cut(self, binding: Binding) -> None:
-        """Cut the derivative of a variable's content, whoever wrote it: array, list or object, in place."""
+        """Cut the derivative of the content of a variable in place, whatever created it: an array, list or object."""
         match binding:
             case Ref(location, ()):
                 version = self.state.memory[location]
@@ -213,7 +213,7 @@ class Lowering(Heap):
     # -------------------------------------------------------------- iterations and blocks
 
     def write_out(self, node: ast.AST, statements: int | None = None) -> None:
-        """Count one more unrolled iteration, of so many ``statements`` or all of the loop; refuse beyond the limits."""
+        """Count one more unrolled iteration, with its ``statements`` or all of the loop; refuse beyond the limits."""
         self.rounds += 1
         self.statements += (sum(isinstance(inner, ast.stmt) for inner in ast.walk(node)) or 1) if statements is None else statements
         if self.rounds > ROUNDS or self.statements > WRITTEN:

@@ -117,7 +117,7 @@ class Conversions(SharedState):
             raise UnsureAlias(what, self.builder.loc, hint, [*store, *notes])
 
     def seen(self, value: Operand, path: tuple[Step, ...]) -> Operand:
-        """What a path of views shows of an array."""
+        """The part of an array that a path of views shows."""
         by_row = next((k for k in reversed(range(len(path))) if path[k].row or is_part(path[k].spec)), None)
         if by_row is not None:
             value, path = self.shown(value, path[:by_row], path[by_row]), path[by_row + 1 :]
@@ -223,7 +223,7 @@ class Conversions(SharedState):
         return self.read(binding, node)
 
     def shown(self, value: Operand, path: tuple[Step, ...], step: Step) -> Operand:
-        """What a row shows of what a path shows of an array: the row again, once the array has changed."""
+        """The result of a row for the part of an array that a path shows; computed again if the array has changed."""
         if step.row and step.operands[-2] is value:
             return step.operands[-1]
         return self.call(step.spec[1:], self.seen(value, path), *step.operands[:-2], **dict(step.settings))
@@ -311,7 +311,7 @@ class Conversions(SharedState):
         return Object(type(binding).__name__)
 
     def type_shown(self, value: Operand, path: tuple[Step, ...]) -> Type:
-        """The type of what a path of views shows of an array."""
+        """The type of the part of an array that a path of views shows."""
         if not path:
             return value.type
         first = next((k for k in reversed(range(len(path))) if path[k].row), 0)
@@ -324,7 +324,7 @@ class Conversions(SharedState):
         return type_
 
     def skeleton(self, binding: Binding, state: State, memory: Container[Location] | None = None) -> Skeleton:
-        """The form of a binding in a state that is not the current one; where it is asked for, views of arrays in ``memory`` stay views."""
+        """The form of a binding in another state; views of arrays in ``memory`` stay views, if views are distinguished."""
         kept, self.state = self.state, state
         try:
             if memory is not None and self.tagged:
@@ -355,7 +355,7 @@ NUMBER_OF: dict[type[Binding], str] = {
 
 
 def is_number_or_array(binding: Binding) -> bool:
-    """Is it a number or an array, which is there and is of one class, and no text or set?"""
+    """Whether the binding is a number or an array that exists, of one class, and no text or set."""
     return isinstance(binding, Num | Ref) and python_class(binding) is None
 
 

@@ -34,7 +34,7 @@ def check_copied(ctx: Lowering, key: HeapKey, word: str, node: ast.AST) -> None:
     said = [from_class(ctx, key.cls, name) for name in own] if isinstance(key.cls, type) and key.kind == "record" else []
     if any(held is not None and held is not getattr(object, name, None) for name, held in zip(own, said, strict=False)):
         raise UnsupportedSyntax(f"{key.cls.__name__} defines how it is copied", ctx.loc(node), "copy its fields")
-    if said and word == "__deepcopy__" and from_class(ctx, key.cls, "__getattr__") is not None:  # Python asks it for the method
+    if said and word == "__deepcopy__" and from_class(ctx, key.cls, "__getattr__") is not None:  # Python looks up the method of the object
         answer = ctx.apply(Static(asking.has_attribute), [Obj(key), Static(word)], {}, node)
         if known_value(answer) != [False]:
             raise UnsupportedSyntax(f"__getattr__ of {key.cls.__name__} gives __deepcopy__", ctx.loc(node), "copy its fields")

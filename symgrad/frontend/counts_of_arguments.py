@@ -35,7 +35,7 @@ def signature_of(function: Any) -> inspect.Signature | None:
 
 
 def check_call(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> None:
-    """Raise in the program what Python raises for a builtin with a wrong number of arguments."""
+    """Raise in the program the exception of Python for a builtin with a wrong number of arguments."""
     name = getattr(function, "__name__", "function")
     if function in BUILTINS:
         least, most = BUILTINS[function]

@@ -1,9 +1,8 @@
 """Instances of classes derived from Python's containers: the storage of the base class, and the methods that the base class defines.
 
-Such an instance is a record of its attributes and one more entry, ``STORAGE``: a list or dict of
-the base class. A definition in the class itself comes first, as for any instance. What it inherits
-from the container is answered by the storage (``as_base``). So a class whose definitions were not
-examined is never taken for a plain list or dict.
+Such an instance is a record of its attributes and one more entry, ``STORAGE``: a list or dict of the base class. A definition in the
+class itself comes first, as for any instance. Operations inherited from the container apply to the storage (``as_base``). So a class
+whose definitions were not examined is never taken for a plain list or dict.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Contents of dicts of all kinds and of sets; a set is a dict without values.
 
-``HeapKey.cls`` of a dict gives its kind: None for a plain dict, ``set``, or a word and the factory
-of missing items.
+``HeapKey.cls`` is the kind of a dict: None for a plain dict, ``set``, or a word and the factory of missing items.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ class Directions:
             self.enter(item(path, key) if has_literal(key) else path, part, other)
 
     def of_list(self, path: str, primal: Ref, tangent: Binding) -> Operand:
-        """The tangent of a list of any length: a list of as many numbers."""
+        """The tangent of a list of any length: a list of the same length."""
         content = self.ctx.state.heap[tangent.key] if isinstance(tangent, Obj) else None
         if not isinstance(content, Ref) or not is_float(self.ctx.type_of(content)):
             what = f"argument {path} of a jvp is a list of any length, and its tangent is not a list of floats of any length"

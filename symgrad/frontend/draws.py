@@ -1,7 +1,7 @@
-"""table: random numbers drawn in the function: the array or number that a draw gives, and draws that shift and scale another.
+"""table: random numbers drawn in the function: the array or number that a draw returns, and draws that shift and scale another.
 
-A draw runs once, in program order, as any opaque call does. ``normal(loc, scale)`` is ``loc + scale
-* standard_normal()``, number by number, which defines its derivative (Kingma and Welling 2014).
+A draw runs once, in program order, as any opaque call does. ``normal(loc, scale)`` is ``loc + scale * standard_normal()``, number by
+number, which defines its derivative (Kingma and Welling 2014).
 """
 
 from __future__ import annotations

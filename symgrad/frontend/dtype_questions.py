@@ -1,7 +1,7 @@
 """Functions of the dtypes and classes of their operands alone: evaluated at compile time where these are known.
 
-``np.result_type``, ``np.isdtype``, ``np.issubdtype``, ``np.ma.isMaskedArray`` and their like; ``array_namespace`` of SciPy and
-``array_api_compat``, which gives the module that has the functions for such arrays. The function itself is asked, about operands of the
+Examples are ``np.result_type``, ``np.isdtype``, ``np.issubdtype`` and ``np.ma.isMaskedArray``; also ``array_namespace`` of SciPy and
+``array_api_compat``, which returns the module with the functions for such arrays. The function itself is called, with operands of the
 same dtypes and classes.
 """
 

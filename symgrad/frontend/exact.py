@@ -178,7 +178,7 @@ def is_subclass(ctx: Lowering, held: type, kinds: Iterable[Any], node: ast.AST) 
 
 
 def check_metaclasses(ctx: Lowering, kinds: list[Any], method: str, what: str, node: ast.AST) -> None:
-    """Refuse classes of which a metaclass of the user's answers the question."""
+    """Refuse classes whose user-defined metaclass answers the question."""
     for kind in kinds:
         own = from_class(ctx, type(kind), method)
         if isinstance(own, types.FunctionType) and type(kind).__module__ not in ("abc", "typing"):
@@ -187,7 +187,7 @@ def check_metaclasses(ctx: Lowering, kinds: list[Any], method: str, what: str, n
 
 
 def is_below(ctx: Lowering, held: type, kinds: list[Any]) -> bool:
-    """Does a class derive from one of others?  The bases of the user's classes may be others next time."""
+    """Whether a class derives from one of others; the bases of a user's class are recorded, because they may change."""
     if held not in kinds and users_bases(held):
         ctx.rely(attribute_text(ctx, held, "__mro__"), held.__mro__)
     return any(issubclass(held, kind) for kind in kinds)

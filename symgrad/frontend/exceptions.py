@@ -38,8 +38,8 @@ ABOVE = 4
 class Raisable:
     """A set of exceptions that may be raised somewhere: these classes and their subclasses; ``exact``: the one class itself.
 
-    ``own``: the program raises it, so that it is an object of the program; else it is what an operation raises when it runs.
-    ``count``: how many arguments the program gives it.
+    ``own``: the program raises it, so that it is an object of the program; else an operation raises it at run time.
+    ``count``: the number of arguments that the program passes to it.
     """
 
     classes: tuple[type, ...]
@@ -98,7 +98,7 @@ def args_of(kind: int) -> Name:
 
 
 def name_of_taken(number: int, what: object) -> Name:
-    """The name under which a handler keeps what it has caught."""
+    """The name under which a handler holds the caught exception."""
     return (RAISED, f"%taken{number}.{what}")
 
 
@@ -292,7 +292,7 @@ def opposite(ctx: Lowering, test: Operand) -> Operand:
 
 
 def handed_out(ctx: Lowering, entry: State, op: If, state: State, then: bool) -> State:
-    """The state at the end of one side of a branch, as it is after the branch; on the other side nobody reads it."""
+    """The state at the end of one side of a branch, as it is after the branch; on the other side nothing reads it."""
     gone = State(dead=True)
     sides = (Side(op.then, state), Side(op.orelse, gone)) if then else (Side(op.then, gone), Side(op.orelse, state))
     return Joining(ctx, entry, *sides, op, blank=True).joined()

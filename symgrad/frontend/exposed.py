@@ -86,7 +86,7 @@ def is_exposed(ctx: Lowering, state: State, place: Any) -> bool:
 
 
 def learn_exposed(ctx: Lowering, entry: State, exposed: dict[Any, None], head: Any, end: State, ends: Iterable[Any]) -> bool:
-    """Record what an iteration exposes, from before the loop or in the carried places (``ends``); return whether any of it is new."""
+    """Record the objects that an iteration exposes, from before the loop or in the carried slots (``ends``); return whether any is new."""
     marks: list[Any] = [key for key in end.handles if key in entry.heap and key not in head.state.handles]
     marks += [place for place in end.stored_arrays if place in entry.memory and place not in head.state.stored_arrays]
     for place, held, form in ends if end.handles or end.stored_arrays or ctx.arguments else ():
@@ -105,7 +105,7 @@ def learn_exposed(ctx: Lowering, entry: State, exposed: dict[Any, None], head: A
 
 
 def mark_exposed(state: State, exposed: Iterable[Any], objects: dict[Any, HeapKey], places: dict[Any, Location]) -> None:
-    """Mark in a state what earlier iterations may have exposed."""
+    """Mark in a state the objects that earlier iterations may have exposed."""
     for mark in exposed:
         if isinstance(mark, tuple):
             kind, place = mark

@@ -30,7 +30,7 @@ def operands_of(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand
 
 
 def blank(operand: Operand, type_: Type) -> Operand:
-    """A placeholder for a value that nobody reads: a number or None where possible, so that it can be passed on."""
+    """A placeholder for a value that nothing reads: a number or None where possible, so that it can be passed on."""
     if operand is not UNDEF:
         return operand
     if isinstance(type_, Scalar) and type_.dtype is None:
@@ -91,7 +91,7 @@ def operand_of(ctx: Lowering, binding: Binding) -> Operand:
 
 
 def filled(ctx: Lowering, type_: Type) -> Operand:
-    """Zeros for an absent value, which nobody reads; ``UNDEF`` where its shape is unknown."""
+    """Zeros for an absent value, which nothing reads; ``UNDEF`` where its shape is unknown."""
     if isinstance(type_, Scalar):
         return Const({"float": 0.0, "int": 0, "bool": False, "complex": 0j}[type_.kind])
     if not isinstance(type_, Array) or type_.shape is None or type_.dtype is None:

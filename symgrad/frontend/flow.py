@@ -191,9 +191,10 @@ def fork(ctx: Lowering, entry: State, test: Operand, ways: list[tuple[Side, Call
 
 
 def note_what_decides(ctx: Lowering, entry: State, test: Operand, op: If) -> None:
-    """Note which integer or bool of the call decides what the two sides of a branch bind to different things, if one does.
+    """Record the static integer or bool that decides a branch, if there is one, where the sides bind different things.
 
-    That is noted of names that cannot be used behind it, and for the function where the type of something is not known behind it.
+    It is recorded for names that cannot be used after the branch, and for the function where a type is unknown after
+    it.
     """
     text = pinnable(ctx, Num(test))
     for key, binding in list(ctx.state.names.items()) if text is not None else ():
@@ -368,7 +369,7 @@ def conditional(ctx: Lowering, key: Any, guess: Iterable[Name], test: Callable[[
 def is_changed(ctx: Lowering, before: State) -> bool:
     """Whether the content of an array or object, or the binding of a variable, has changed since a state.
 
-    Variables of functions called in between do not count: nobody reads them any more.
+    Variables of functions called in between do not count: nothing reads them any more.
     """
     after, frames = ctx.state, {ctx.frame, *(frame for frame, _ in before.names if isinstance(frame, Frame))}
     names = {name: held for name, held in after.names.items() if name[0] in frames or isinstance(name[0], Same)}  # or global ones

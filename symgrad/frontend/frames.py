@@ -53,7 +53,7 @@ class Loop:
 
 @dataclass(eq=False, slots=True)
 class Going:
-    """The lists and dicts that loops iterate over: what must not change in each, and the places that could give it a position instead."""
+    """The lists and dicts that loops iterate over: the content that must not change, and the locations for a position instead."""
 
     lists: dict[HeapKey, Any]
     sites: frozenset[Any] = frozenset()
@@ -62,7 +62,7 @@ class Going:
 #: the codes of a path: it continues, or the way in which it has left
 NEXT, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
 CODE: Name = (None, "code")  #: the name that holds it
-OUTSIDE: Any = "outside"  #: in the place of a frame, of names for arrays from outside that are written to: nobody forgets those
-RAISED: Any = "raised"  #: in the place of a frame, of names that say which exception is pending
-LONGEST: Any = "longest"  #: in the place of a frame, of names that say how many items a deque holds at most
-RESULT = "%return"  #: the variable of each frame that holds what it returns
+OUTSIDE: Any = "outside"  #: replaces the frame in names for arrays from outside that are written to; these are never forgotten
+RAISED: Any = "raised"  #: replaces the frame in names that say which exception is pending
+LONGEST: Any = "longest"  #: replaces the frame in names that hold the ``maxlen`` of a deque
+RESULT = "%return"  #: the variable of each frame that holds its result

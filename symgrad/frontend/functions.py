@@ -67,9 +67,10 @@ def origin_of(held: Any) -> Any:
 
 
 def is_written_out(ctx: Lowering, code: Any, site: Any, args: list[Binding], node: ast.AST) -> bool:
-    """Is a function that calls itself given something of known structure, or a known number, which says how deep it goes?
+    """Whether a recursive call is inlined, because its arguments have static structure, or a static number, that bounds its depth.
 
-    Where the structure does not say it, lowering starts again: such a function is handed the objects themselves.
+    If the structure does not bound the depth, lowering restarts, and the objects themselves are passed to such a
+    function.
     """
     if (HANDED, site) in ctx.recursive_sites:
         return False

@@ -51,7 +51,7 @@ def called(ctx: Lowering, frame: Frame, node: ast.FunctionDef, bound: dict[str, 
 
 
 def body_to_resume(ctx: Lowering, node: ast.FunctionDef) -> Any:
-    """The body of a generator that is resumed in several places."""
+    """The body of a generator that is resumed by several statements."""
     bodies = ctx.forms.setdefault("resumable", {})
     if node not in bodies:
         bodies[node] = resumable(node)

@@ -1,8 +1,7 @@
 """Dicts that grow by dynamic keys: lowering restarts, and the dict becomes an object of ``ops.composed.growing``.
 
-A dict has static keys as long as possible. A store under a dynamic key that may be new records the
-places that may have created the dict. If no attempt succeeds without it, the next attempt creates a
-list of keys and a list of items at these places.
+A dict has static keys as long as possible. A store under a dynamic key that may be new records the locations that may have created the
+dict. If no attempt succeeds without it, the next attempt creates a list of keys and a list of items at these locations.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ NUMBERS = (int, bool, float)
 
 
 def new_dict(ctx: Lowering, content: Iterable[tuple[Any, Binding]], node: ast.AST, cls: Any = None, exact: type | None = None) -> Obj:
-    """A dict of static keys that a program creates; ``cls`` gives the factory of missing items."""
+    """A dict of static keys that a program creates; ``cls`` contains the factory of missing items."""
     if not is_to_grow(ctx, node) or exact not in (None, *growing_classes.CLASSES.values()):
         result = ctx.new_object("dict", content, cls, exact)
         site = site_of(ctx, node)
@@ -77,7 +76,7 @@ def is_to_grow(ctx: Lowering, node: ast.AST) -> bool:
 
 
 def new_growing(ctx: Lowering, cls: Any, node: ast.AST, exact: type | None = None) -> Obj:
-    """A dict without keys; ``cls`` gives the factory of missing items."""
+    """A dict without keys; ``cls`` contains the factory of missing items."""
     makes = isinstance(cls, tuple) and cls[0] == "made"
     if exact is collections.OrderedDict:
         return new_record(ctx, GrowingOrderedDict, [], node)
@@ -163,7 +162,7 @@ def check_attribute(ctx: Lowering, owner: Binding, name: str, node: ast.AST) -> 
 
 
 def note_new_key(ctx: Lowering, owner: Obj) -> None:
-    """Record the places that may have created the dict, for a key that may be a new one."""
+    """Record the locations that may have created the dict, for a key that may be a new one."""
     ctx.growing_sites.update(dict.fromkeys(owner.key.sites or ctx.dict_sites, True))
 
 

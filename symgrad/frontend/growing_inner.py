@@ -63,14 +63,14 @@ def new_in_pool(ctx: Lowering, kind: type, args: list[Binding], node: ast.AST) -
 
 
 def numbered(ctx: Lowering, kind: type, pool: str, args: list[Binding], node: ast.AST) -> Obj:
-    """A new number of the pool that belongs to some places."""
+    """A new number of the pool of some creation locations."""
     instance: Obj = ctx.new_object("record", (("pool", Static(pool)),), kind)
     ctx.apply(Static(kind.__init__), [instance, *args], {}, node)  # type: ignore[misc]
     return instance
 
 
 def note_inner(ctx: Lowering, held: Obj) -> None:
-    """Record the places that may have created a dict which changes inside another one."""
+    """Record the locations that may have created a dict which changes inside another one."""
     kind = held.key.cls if held.key.kind == "record" else GrowingSet if is_set(held) else GrowingDict
     for site in held.key.sites if kind in (*growing_inner.INNER, OrderedSet) else ():
         name = (GrowingSet if kind is OrderedSet else kind).__name__
@@ -93,10 +93,10 @@ def enter_pools(ctx: Lowering, node: ast.AST) -> None:
 
 
 def name_of_pool(ctx: Lowering, kind: str, site: Any, place: Any) -> str:
-    """The name of the pool of a place: one for all places whose dicts meet in one variable.
+    """The name of the pool of a creation location: one for all locations whose dicts may be bound to one variable.
 
-    One place of our compositions, such as the factory of a ``defaultdict(dict)``, counts once for
-    all its callers (``place``), unless dicts of different kinds were met there.
+    A location in our compositions, such as the factory of a ``defaultdict(dict)``, counts once for all its callers
+    (``place``), unless it creates dicts of different kinds.
     """
     several, added = {repr((kind, site, place))}, True
     while added:

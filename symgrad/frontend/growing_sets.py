@@ -1,8 +1,7 @@
 """Sets that grow by dynamic elements, and the order of iteration of sets at run time.
 
-A set has static elements, or is an immutable Python value, as long as possible. Where a program
-does more, the places that may have created the set are recorded. Lowering restarts and creates an
-object of ``ops.composed.growing_sets`` at these places.
+A set has static elements, or is an immutable Python value, as long as possible. Where a program does more, the locations that may have
+created the set are recorded. Lowering restarts and creates an object of ``ops.composed.growing_sets`` at these locations.
 """
 
 from __future__ import annotations
@@ -93,12 +92,12 @@ def constant_of(ctx: Lowering, elements: list[Any], node: ast.AST) -> frozenset[
 
 
 def note_new_element(ctx: Lowering, owner: Obj) -> None:
-    """Record the places that may have created a set which gets a dynamic element."""
+    """Record the locations that may have created a set which gets a dynamic element."""
     ctx.growing_sites.update(dict.fromkeys(owner.key.sites, True))
 
 
 def note_order(ctx: Lowering, owner: Binding) -> None:
-    """Record the places that may have created a set whose order is read."""
+    """Record the locations that may have created a set whose order is read."""
     if is_inner(owner):
         ctx.growing_sites[ORDERED, name_in(ctx, owner)] = True
     for site in owner.key.sites if isinstance(owner, Obj) else ():
@@ -250,7 +249,7 @@ def enter_actual(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding],
 
 
 def is_ordered(held: Binding) -> bool:
-    """Whether a Python set is kept beside such a set."""
+    """Whether such a set has a Python set as its companion."""
     return isinstance(held, Obj) and held.key.cls in (growing_sets.OrderedSet, growing_inner.OrderedInnerSet)
 
 
@@ -261,7 +260,7 @@ def parts_of(ctx: Lowering, held: Binding) -> dict[str, Any]:
 
 
 def actual(ctx: Lowering, held: Binding, node: ast.AST) -> Operand:
-    """The Python set kept beside such a set, or the set itself."""
+    """The companion Python set of such a set, or the set itself."""
     if is_ordered(held):
         return beside(ctx, held, "actual", node)
     if is_growing_set(held) or is_set(held) and isinstance(held, Obj) and held.key.sites:
@@ -294,7 +293,7 @@ def numbers_of(ctx: Lowering, held: Binding, node: ast.AST) -> Operand:
 
 
 def beside(ctx: Lowering, held: Binding, name: str, node: ast.AST) -> Operand:
-    """A Python object kept beside a set: in the set itself, or in its pool under its number."""
+    """A companion Python object of a set: in the set itself, or in its pool under its number."""
     if not is_inner(held):
         return ctx.read(parts_of(ctx, held)[name])
     pool = parts_of(ctx, pool_of(ctx, held, node))

@@ -225,7 +225,7 @@ def classes_in(ctx: Lowering, held: Binding, node: ast.AST) -> tuple[type, ...]:
 
 
 class Taken:
-    """The exception that a handler has caught, of one of several kinds; it can be re-raised whatever is raised in between."""
+    """The exception that a handler has caught, of one of several kinds; it can be re-raised even after others were raised in between."""
 
     def __init__(self, ctx: Lowering, kinds: frozenset[int]) -> None:
         self.ctx, self.kinds, self.number = ctx, kinds, next(ctx.builder.fresh)
@@ -400,7 +400,7 @@ def on_the_way_out(ctx: Lowering, finish: Callable[[], None], node: ast.AST) -> 
 
 
 def left_otherwise(ctx: Lowering, held: dict[Name, Name]) -> None:
-    """What is done on the way out has left otherwise: that is the way, and what was kept of the first one is forgotten."""
+    """The code of the way out has left otherwise, which replaces the first exit; the saved exit code and result are forgotten."""
     forget_exit(ctx, held)
     left(ctx)
 

@@ -135,13 +135,13 @@ class Heap(Conversions):
         self.extend_links(link.owner, before, now)
 
     def extend_links(self, owner: Location, before: Operand, now: Operand) -> None:
-        """Record that the arrays of a list keep their places in its next content."""
+        """Record that the arrays of a list keep their indices in its next content."""
         for link in self.links.values():
             if link.owner is owner and before in link.versions:
                 link.versions.add(now)
 
     def renew(self, location: Location) -> None:
-        """Let arrays that may be one that was written to have what it holds now."""
+        """Update the arrays that may be one that was written to."""
         if any(base.location is location for bases in self.state.bases.values() for base in bases):
             SPREAD["renewed"](self, location)
 
@@ -168,7 +168,7 @@ class Heap(Conversions):
         return isinstance(row, List) and (isinstance(row.item, Scalar) or row.item == UNDEFINED)
 
     def store_cell(self, content: Ref, place: Operand, value: Operand) -> None:
-        """Store a number in a list that is seen in the memory of the list of lists that owns it."""
+        """Store a number in a list inside the list of lists that owns it, in the memory of the outer list."""
         location = content.location
         table, index = self.state.memory[location], content.path[0].operands[0]
         self.replace_version(location, self.call("table_set", table, index, place, value, hint=location.name))

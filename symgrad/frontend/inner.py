@@ -37,7 +37,7 @@ from symgrad.text import is_name
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Derivative(Binding):
-    """``grad(of, wrt)`` and the like, before the call."""
+    """A call of ``grad(of, wrt)`` or another derivative, before its result is called."""
 
     of: Binding
     what: str
@@ -161,7 +161,7 @@ class Fresh:
                 return Ref(location)
             case Tup(items, kind):
                 return Tup(tuple(map(self.binding, items)), kind)
-            case Obj(key) if (storage := storage_of(self.ctx, old)) is not None:  # attributes beside it are data
+            case Obj(key) if (storage := storage_of(self.ctx, old)) is not None:  # additional attributes are data
                 entries = {**dict(self.ctx.state.entries(key)), STORAGE: self.binding(storage)}
                 return self.ctx.new_object("record", entries.items(), key.cls)
             case Obj(key) if not isinstance(self.ctx.state.heap[key], Ref):

@@ -8,7 +8,7 @@ from symgrad.frontend.caller import Captured
 
 
 class Recapture(Exception):
-    """An array from outside was found: lowering restarts with it in memory from the beginning."""
+    """The function reads an array from outside: lowering restarts with the array in memory from the beginning."""
 
     def __init__(self, captured: Captured) -> None:
         super().__init__(captured.text)
@@ -24,7 +24,7 @@ class StoredOutside(Exception):
 
 
 class NeedsState(Exception):
-    """An iterator is used after its first use: lowering restarts, and iterators created at these places have a position."""
+    """An iterator is used after its first use: lowering restarts, and iterators created at these locations have a position."""
 
     def __init__(self, sites: frozenset[Any]) -> None:
         super().__init__(sites)
@@ -57,7 +57,7 @@ class LoggersChange(Exception):
 
 
 class GivenUp(Exception):
-    """A refusal that nobody will see: another way of lowering follows, or a better one was refused before."""
+    """A refusal that is discarded: another way of lowering follows, or a more helpful refusal came before."""
 
 
 class Unresolved(Exception):

@@ -59,7 +59,7 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Firsts:
-    """The first of some items that are known one by one: ``count`` says how many where they are gone over, ``most`` how many there are."""
+    """The first of some items that are known one by one: ``count`` is their dynamic number, ``most`` the number of known items."""
 
     most: int
     count: Operand
@@ -87,7 +87,7 @@ def known_items(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding]
 
 
 def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items:
-    """The items that an iteration over a binding still gives; those of a generator are collected in a list."""
+    """The remaining items of an iterable; those of a generator are collected in a list."""
     outer, ctx.looped = ctx.looped, False
     try:
         items = every_item(ctx, binding, node)
@@ -97,7 +97,7 @@ def items_of(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | 
 
 
 def every_item(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items | Firsts:
-    """The same; where a loop goes over them it may be the first of some items, as many as shows when it runs."""
+    """The same; in a loop it may also be the first of some items, of a dynamic number."""
     binding = binding if is_range(binding) else begin(ctx, binding, node)
     if python_class(binding) is not None:
         return every_item(ctx, python_items(ctx, binding, node), node)
@@ -174,7 +174,7 @@ def as_sequence(ctx: Lowering, binding: Binding, items: list[Binding], node: ast
 
 
 def items_of_loop(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Binding] | Items | Firsts:
-    """The items of what a loop goes over: many that are alike are those of a list of any length, so that the loop is one."""
+    """The items of a loop's iterable; many items of one form become a list of any length, so that they need one loop body."""
     outer, ctx.looped = ctx.looped, True
     try:
         return every_item(ctx, binding, node)
@@ -183,7 +183,7 @@ def items_of_loop(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Bindin
 
 
 def held_lists(ctx: Lowering, binding: Any) -> dict[HeapKey, Any]:
-    """The lists and dicts through which an iteration runs, each with what must not change meanwhile."""
+    """The lists and dicts that an iterator iterates over, each with the content that must not change meanwhile."""
     match binding:
         case Obj(key) if key.kind in ("list", "dict"):
             return {key: shape_of_object(ctx, key)}
@@ -201,7 +201,7 @@ def shape_of_object(ctx: Lowering, key: HeapKey) -> Any:
 def items_now(ctx: Lowering, over: Binding, items: list[Any], node: ast.AST, sites: frozenset[Any] = frozenset()) -> list[Any]:
     """The present items of a container of static structure: in Python, a loop observes its body's changes of a list.
 
-    ``sites``: the places that could give the iterable a position instead.
+    ``sites``: the locations that could give the iterable a position instead.
     """
     if isinstance(over, Obj) and over.key.kind == "list":
         content = ctx.state.heap[over.key]
@@ -235,7 +235,7 @@ def sequence(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
 
 
 def firsts_now(ctx: Lowering, over: Binding, node: ast.AST) -> Firsts:
-    """The first of some items once more, where a round of a loop over them begins: the round before may have changed what holds them."""
+    """The first of some items at the begin of an iteration over them: the iteration before may have changed their containers."""
     items = items_of_loop(ctx, over, node)
     if not isinstance(items, Firsts):
         what = "the length of a list becomes unknown while it is iterated over"
@@ -244,7 +244,7 @@ def firsts_now(ctx: Lowering, over: Binding, node: ast.AST) -> Firsts:
 
 
 def each_of_firsts(ctx: Lowering, over: Binding, most: int, body: Callable[[Binding], None], node: ast.AST) -> None:
-    """Lower what is done with each of the first of some items, of which there are at most so many."""
+    """Lower ``body`` for each of the first of some items, of which there are at most ``most``."""
 
     def one(firsts: Firsts, place: int) -> Callable[[], None]:
         return lambda: body(firsts.item(place))
@@ -365,7 +365,7 @@ def flattened(ctx: Lowering, ref: Ref) -> Ref:
     return vector
 
 
-#: what goes over iterators of each kind; ``zipping`` adds those of ``zip``
+#: lowers iteration over the iterators of each kind; ``zipping`` adds those of ``zip``
 ITERATORS: dict[str, Callable[..., list[Binding] | Items | Firsts]] = {
     "range": over_range,
     "enumerate": over_enumerate,

@@ -30,7 +30,7 @@ def is_same_number(a: Operand, b: Operand) -> bool:
 
 
 def sites_of(binding: Binding) -> frozenset[Any]:
-    """The places that create an iterator without a position, or one of several."""
+    """The locations that create an iterator without a position, or one of several."""
     if isinstance(binding, Broken):
         return binding.sites
     return frozenset({binding.key.cls}) if isinstance(binding, Iter | Generator) and binding.key is not None else frozenset()

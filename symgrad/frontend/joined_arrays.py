@@ -24,7 +24,7 @@ class JoinedArrays:
     op: If
     state: State = field(default_factory=State)
     promoted: dict[tuple[Block, Location], Location] = field(default_factory=dict)  #: arrays created on one side: their joined memory
-    blank: bool = False  #: joined values may be undefined, if nobody reads them then
+    blank: bool = False  #: whether joined values may be undefined, if nothing reads them then
     passed_on: frozenset[Value] = frozenset()  #: arrays from before the branch whose memory is written to on the dead side
 
     def out(self, a: Operand, b: Operand, type_: Type, name: str | None) -> Value:
@@ -80,7 +80,7 @@ class JoinedArrays:
         self.state.share_all(location, near)
 
     def is_one_of(self, location: Location | None, one: Ref | None, two: Ref | None) -> bool:
-        """Record which arrays a joined array may be, or which views; False where that is not asked for, or not known."""
+        """Record the arrays, or views, that a joined array may be; False if they are not requested or not known."""
         states = [(side, x) for side, x in ((self.then, one), (self.orelse, two)) if not side.state.dead]
         if not self.ctx.tagged or location is None or not isinstance(self.state.memory[location].type, Array) or len(states) < 2:
             return False
@@ -111,7 +111,7 @@ class JoinedArrays:
         return moved
 
     def after(self, side: Side, number: Operand) -> Operand:
-        """A number of one side, after the join; nobody reads it where the other path was taken."""
+        """A number of one side, after the join; nothing reads it where the other path was taken."""
         blank_number = blank(UNDEF, number.type)
         return self.out(*((number, blank_number) if side is self.then else (blank_number, number)), number.type, None)
 

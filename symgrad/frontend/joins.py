@@ -60,7 +60,7 @@ from symgrad.location import Loc
 
 
 def join_states(ctx: Lowering, entry: State, test: Operand, then: Side, orelse: Side, loc: Loc, where: Operand = TRUE) -> If:
-    """Create an ``If`` of two sides and continue in the state that covers both; nobody reads it where ``where`` is false."""
+    """Create an ``If`` of two sides and continue in the state that covers both; nothing reads it where ``where`` is false."""
     op = If([], loc, test, then.block, orelse.block)
     with ctx.unwatched():
         joining = Joining(ctx, entry, then, orelse, op)
@@ -465,7 +465,7 @@ class Joining(JoinedArrays):
             self.ctx.state = kept
 
     def nothing(self, side: Side) -> Operand:
-        """An empty list on a path without one, where nobody reads it."""
+        """An empty list on a path without one, where nothing reads it."""
         if side.state.dead:
             return UNDEF
         with self.ctx.inside(side.block):

@@ -1,6 +1,6 @@
-"""Places that may hold a function's source: Python, a loader, a notebook, a prompt, the command line, or symgrad itself.
+"""Sources of a function's text: Python, a loader, a notebook, a prompt, the command line, or symgrad itself.
 
-The sources are candidates only: ``matching`` compiles each one again and compares.
+They are candidates only: ``matching`` compiles each text again and compares.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _different(*getters: Any) -> Iterator[str]:
 
 
 def _command_line() -> Iterator[str]:
-    """The arguments of the interpreter, of which one is the program of ``python -c``."""
+    """The arguments of the interpreter, including the program of ``python -c``."""
     for argument in sys.orig_argv[1:]:
         yield argument
         if argument.startswith("-"):

@@ -21,7 +21,7 @@ def relate_objects(head: Head, pair: tuple[Any, Any], same: Operand) -> None:
 
 
 def related_objects(ctx: Lowering, entry: State, head: Head, objects: Mapping[Any, HeapKey], end: State) -> list[tuple[Any, Any]]:
-    """The pairs of objects, in carried places or from before the loop, that may be the same in the next iteration."""
+    """The pairs of objects, in carried slots or from before the loop, that may be the same in the next iteration."""
     related: list[tuple[Any, Any]] = []
     live = (reached(head.state) | ctx.arguments.keys()) - head.gone if objects else set()
     places = list(dict.fromkeys([*objects, *head.objects]))
@@ -42,7 +42,7 @@ def related_objects(ctx: Lowering, entry: State, head: Head, objects: Mapping[An
 
 
 def chosen_arrays(plan: Plan, head: Head) -> list[tuple[Any, dict[Ref, None]]]:
-    """The carried places of arrays of which it is known which ones from before the loop they may be."""
+    """The carried slots of arrays that are known to be one of some arrays from before the loop."""
     return [(place, bases) for place, bases in plan.bases.items() if bases and place in head.places]
 
 
@@ -75,7 +75,7 @@ def learn_bases(entry: State, plan: Plan, head: Head, end: State, stays: set[Loc
 
 
 def is_before(base: Ref, entry: State) -> bool:
-    """Is it an array of before a loop, or a fixed part of one, and none that is one of several itself?"""
+    """Whether it is an array from before a loop, or a fixed part of one, that is not itself one of several."""
     fixed = all(isinstance(operand, Const) for step in base.path for operand in step.operands)
     return fixed and base.location in entry.memory and base.location not in entry.bases
 

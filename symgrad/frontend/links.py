@@ -1,4 +1,4 @@
-"""Arrays inside lists of any length: a store to such an array also gives the list its next content."""
+"""Arrays inside lists of any length: a store to such an array also updates the content of the list."""
 
 from __future__ import annotations
 

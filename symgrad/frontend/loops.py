@@ -89,7 +89,7 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
 
 
 def check_after(ctx: Lowering, loop: Loop, check: Callable[[], None] | None, node: ast.For | ast.While) -> None:
-    """What raises once a loop has gone through all its rounds."""
+    """Emit the exception for a loop that has run all its iterations."""
     if check is not None and not ctx.state.dead:
         branch(ctx, same(ctx, ctx.number(loop.exit, Const(NEXT)), NEXT), check, lambda: None, [], ctx.loc(node))
 
@@ -175,7 +175,7 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
 
 def firsts_written_out(ctx: Lowering, node: ast.For, iterable: Binding, most: int, rest: list[ast.stmt],
                        check: Callable[[], None] | None) -> bool:  # fmt: skip
-    """A loop over the first of some items that differ, as many as shows when it runs: one round after the other, each with a test."""
+    """Unroll a loop over the first of some items of different kinds, whose number is dynamic: each iteration has a test."""
 
     def enter(place: int) -> Operand:
         return FALSE if place == most else ctx.call("less", Const(place), firsts_now(ctx, iterable, node.iter).count)
@@ -189,9 +189,10 @@ def firsts_written_out(ctx: Lowering, node: ast.For, iterable: Binding, most: in
 def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int], Operand], rest: list[ast.stmt],
                 others: Callable[[int], Loop | None] = lambda place: None, ready: Callable[[int], None] = lambda place: None,
                 check: Callable[[], None] | None = None) -> bool:  # fmt: skip
-    """One round after the other, as long as ``enter(place)`` says that there is one more, for which ``ready(place)`` makes all ready.
+    """Unroll a loop: iteration ``place`` runs if ``enter(place)`` is true; ``ready(place)`` binds its targets.
 
-    ``others(place)`` makes a loop of all that follow, where their number is not known; ``check`` follows the last of them.
+    ``others(place)`` lowers all further iterations as a loop, where their number is dynamic; ``check`` follows the
+    last iteration.
     """
     loop, most = Loop(0), sum(isinstance(inner, ast.stmt) for inner in ast.walk(node))
     ctx.state.names[loop.exit] = Num(Const(NEXT))
@@ -243,7 +244,7 @@ def left_as(ctx: Lowering, inner: Loop, outer: Loop) -> None:
 
 
 def after(ctx: Lowering, loop: Any, orelse: list[ast.stmt], rest: list[ast.stmt]) -> bool:
-    """Lower what follows a loop: a return propagates outwards, ``else`` runs if nothing broke."""
+    """Lower the code after a loop: a return propagates outwards, ``else`` runs if nothing broke."""
     if ctx.state.dead:
         return False
     exit_ = ctx.number(loop.exit, Const(NEXT))

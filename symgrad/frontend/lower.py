@@ -1,4 +1,4 @@
-"""A function and the types of its arguments -> ``Lowered``: repeats attempts as long as one of them says what it must know."""
+"""A function and the types of its arguments -> ``Lowered``: repeats attempts while an attempt reports facts that the next one needs."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def with_sources_of_libraries(attempted: Callable[[frozenset[Same]], Result], me
 
 
 def calls_unread(lowered: Lowered) -> bool:
-    """Does a program call anything that is not looked into?"""
+    """Whether a program calls a function that is opaque."""
     return any(isinstance(op, Call) and op.name in UNREAD for func in reachable(lowered.func) for op in walk(func.body))
 
 
@@ -154,7 +154,7 @@ class Result:
 
 def attempt_until_known(source: Source, signature: Signature, wrt: frozenset[str], options: Options) -> Result:
     """Attempt a function with dicts of static keys; if it is refused, or may be at run time, with dicts of dynamic keys."""
-    sites: frozenset[Any] = frozenset()  #: places that create such dicts, as far as the attempts have shown
+    sites: frozenset[Any] = frozenset()  #: locations that create such dicts, as far as the attempts have shown
     result: Result | None = None
     refused: SymgradError | None = None  #: by the attempt that has shown which dicts may be, but need not be, of dynamic keys
     while True:
@@ -182,10 +182,10 @@ def attempt_with(
     stateful: frozenset[Any],
     growing_sites: dict[Any, bool],
 ) -> Result:
-    """Repeat attempts until one knows everything that it needs.
+    """Repeat attempts until one has all facts that it needs.
 
-    ``stateful`` are the places that create iterators with a position, or dicts with dynamic keys.
-    ``growing_sites`` collects places of such dicts.
+    ``stateful`` are the locations that create iterators with a position, or dicts with dynamic keys.
+    ``growing_sites`` collects the locations of such dicts.
     """
     captured: list[Captured] = []
     refused: SymgradError | None = None

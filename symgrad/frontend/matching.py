@@ -93,7 +93,7 @@ def imported_names(node: ast.AST) -> Iterator[str]:
 
 
 def locate(text: str, function: types.FunctionType, exactly: bool = False) -> Place | None:
-    """The function of the text whose code is this function's: at its place, or wherever it has moved to.
+    """The function of the text whose code is this function's: at its location, or wherever it has moved.
 
     ``exactly`` demands that every instruction also comes from the same line and columns.
     """

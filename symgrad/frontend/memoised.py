@@ -1,4 +1,4 @@
-"""Memoised functions (``functools.lru_cache``): called anew each time, where the program cannot observe it."""
+"""Memoised functions (``functools.lru_cache``): called again each time, where the program cannot observe it."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ def constant_of(binding: Binding) -> Any:
 def run_again(ctx: Lowering, tree: ast.AST, call: Callable[[], Binding], node: ast.AST, pins: Sequence[Binding] = ()) -> Binding:
     """A call of a memoised function, lowered as if it were not memoised.
 
-    Refused where that would be another program: if it has side effects, reads what the program
-    changes, draws random numbers, or returns a mutable object. ``pins`` are arguments that would
-    allow a call at compile time if they were static.
+    Refused where that would be another program: if it has side effects, reads state that the program changes, draws
+    random numbers, or returns a mutable object. ``pins`` are arguments that would allow a call at compile time if
+    they were static.
     """
     block, before, reads = ctx.builder.block, len(ctx.builder.block.ops), ctx.assigned_reads
     result = None if any(map(changes_something, ast.walk(tree))) else call()

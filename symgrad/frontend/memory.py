@@ -79,7 +79,7 @@ def index_of(ctx: Lowering, node: ast.expr | Index) -> Index:
 
 
 def items_between(ctx: Lowering, node: ast.expr) -> list[Any]:
-    """What one expression between the brackets says: one item, or all that a star spreads."""
+    """The items of one expression in a display: one item, or all items of a starred one."""
     if isinstance(node, ast.Starred):
         spread = ctx.evaluate(ast.copy_location(ast.Tuple([node], ast.Load()), node))
         assert isinstance(spread, Tup)

@@ -29,7 +29,7 @@ OF_NUMBA = "numba.misc.special"
 
 
 def as_python(value: Any) -> Any:
-    """The Python function that one of numba's own stands for: ``prange`` is ``range``; anything else is itself."""
+    """The Python function that is equivalent to a numba function: ``range`` for ``prange``; other values are unchanged."""
     if getattr(value, "__module__", None) == OF_NUMBA and getattr(value, "__name__", None) == "prange":
         return range
     return value

@@ -70,7 +70,7 @@ def may_write(value: Any, kwargs: dict[str, Binding]) -> bool:
 
 
 def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """An opaque call: runs once, in program order; what it may change gets a new version without a known derivative."""
+    """An opaque call: runs once, in program order; memory that it may change gets a new version without a known derivative."""
     if (source := source_of_library(value)) is not None:
         ctx.met_sources.add(Same(source))
     module = getattr(value, "__module__", None) or type(value).__module__

@@ -110,7 +110,7 @@ def array_of(ctx: Lowering, binding: Binding, dtype: str | None, node: ast.AST) 
 
 
 def is_range(binding: Any) -> bool:
-    """Is it a ``range``?"""
+    """Whether the binding is a ``range``."""
     return isinstance(binding, Iter) and binding.kind == "range" and binding.key is None
 
 

@@ -214,7 +214,7 @@ INTEGER_OPERATORS: dict[type[ast.AST], Any] = {
 
 
 def as_array_operand(ctx: Lowering, kind: type[ast.AST], one: Binding, other: Binding, node: ast.AST) -> Binding:
-    """A list, tuple or range beside an array or a number of NumPy's in arithmetic is an array."""
+    """A list, tuple or range that is combined with an array or a NumPy number in arithmetic, as an array."""
     if isinstance(one, Num | Ref) or not is_of_numpy(ctx, other) or kind is ast.Mult and isinstance(other, Num):  # which repeats a list
         return one
     one = with_items(ctx, one, node)
@@ -271,7 +271,7 @@ def first_answer(ctx: Lowering, tries: list[tuple[Binding, Binding, str]], left:
 
 
 def is_left_to(ctx: Lowering, left: Binding, cls: type | None) -> bool:
-    """Whether the left operand leaves an operator to the class on the right. An array applies it elementwise, unless told otherwise."""
+    """Whether the left operand leaves an operator to the class on the right. An array applies it elementwise by default."""
     type_ = ctx.type_of(left) if isinstance(left, Num | Ref) else None
     if type_ is None or isinstance(type_, List) or isinstance(type_, Scalar) and type_.dtype is None or python_class(left) is not None:
         return True

@@ -63,7 +63,7 @@ def axes_of(path: tuple[Step, ...], rank: int) -> list[Axis] | None:
 
 
 def order_matters(ctx: Lowering, target: Ref, last: Step, source: Ref) -> bool:
-    """Whether NumPy may read what it has written, where one vector of an array is copied to another."""
+    """Whether NumPy may read elements that it has written, where one vector of an array is copied to another."""
     to, of = (*target.path, last), source.path
     if len({step.spec for step in (*to, *of) if is_part(step.spec)}) > 1:
         return False  # real and imaginary parts are interleaved

@@ -101,7 +101,7 @@ def refused_beside(ctx: SharedState, test: Operand) -> Iterator[None]:
 
 
 def pin_splits(ctx: SharedState) -> None:
-    """Let refusals of what has no known type say what alone decides a branch, where the two sides give values of different types."""
+    """Give refusals of values of unknown type the integer that decides a branch, if its two sides bind values of different types."""
     for refusal in ctx.refusals:
         if ctx.splits and refusal.pin is None and isinstance(refusal, UnknownType):
             pinned_as(ctx, refusal, ctx.splits[0])

@@ -23,17 +23,17 @@ class Plan:
     memory: dict[Location, Type] = field(default_factory=dict)
     heap: dict[HeapKey, Any] = field(default_factory=dict)
     shares: dict[tuple[Any, Any], None] = field(default_factory=dict)
-    twins: dict[Any, None] = field(default_factory=dict)  #: places of objects, and objects, that other names may reach after an iteration
+    twins: dict[Any, None] = field(default_factory=dict)  #: objects, by slot or themselves, that other names may reach after an iteration
     stale: dict[Any, None] = field(default_factory=dict)
     shared: dict[HeapKey, None] = field(default_factory=dict)  #: lists that do not alone hold the lists in them
     locations: dict[HeapKey, Location] = field(default_factory=dict)  #: the memory of lists that were known item by item before
-    rows: dict[Name, None] = field(default_factory=dict)  #: names that are bound to items of lists of lists, as is found out later
-    kin: dict[tuple[Any, Any], None] = field(default_factory=dict)  #: objects, by place or before the loop, that may be one
+    rows: dict[Name, None] = field(default_factory=dict)  #: names that are bound to items of lists of lists, as a later attempt shows
+    kin: dict[tuple[Any, Any], None] = field(default_factory=dict)  #: objects, by slot or from before the loop, that may be the same
     #: places of arrays that are one of some from before the loop; None where they may be others
     bases: dict[Any, dict[Ref, None] | None] = field(default_factory=dict)
-    #: places among what is carried where a round may hand on a number of a narrower class
+    #: carried slots to which an iteration may pass a number of a narrower class
     mixed: dict[int, None] = field(default_factory=dict)
-    exposed: dict[Any, None] = field(default_factory=dict)  #: what the caller may hold after an iteration: see ``exposed``
+    exposed: dict[Any, None] = field(default_factory=dict)  #: objects that the caller may hold after an iteration: see ``exposed``
 
     def seen_in_list(self, name: Name, form: Skeleton, last: Skeleton, entry: State) -> Skeleton:
         """The form of a name that each iteration binds to an item of a list of lists, discovered once that list is carried."""

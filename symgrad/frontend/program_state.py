@@ -1,4 +1,4 @@
-"""The state of a program at one point of lowering: names, memory, objects, and what is known of them.
+"""The state of a program at one point of lowering: names, memory, objects, and the facts known about them.
 
 A state is copied at branches and merged by joins.
 """
@@ -25,19 +25,17 @@ NOTHING_KNOWN: Known = MappingProxyType({})
 
 @dataclass(slots=True)
 class State:
-    """Everything that changes as a program runs: names, operands, memory, objects, and which memory is doubtful.
+    """The mutable state of lowering: names, operands, memory, objects, and which memory is doubtful.
 
-    ``operands`` are the values that the current statements have evaluated and not used yet,
-    outermost first: arguments while others are evaluated, owners of stores, iterables of loops,
-    managers of ``with``. They are roots, as names are. ``partners`` are pairs of locations that may
-    share memory; ``stale`` are locations whose partner was written to, with the location of the
-    store; ``twins`` are objects that must not be changed; ``kin`` says of objects that may be one
-    whether they are: a store to one of them is a store to the others where they are. ``known``: the
-    path conditions, bools decided by tests. ``dead``: this path has raised. ``owning``: lists of
-    lists of any length whose inner lists have no other reference. ``handles`` and
-    ``stored_arrays``: objects and arrays that the caller holds because they were stored in one of
-    the caller's objects, with their operands there; None where that depends on the path (see
-    ``stored``).
+    ``operands`` are the values that the current statements have evaluated and not used yet, outermost first:
+    arguments while others are evaluated, owners of stores, iterables of loops, managers of ``with``. They are roots,
+    as names are. ``partners`` are pairs of locations that may share memory. ``stale`` are locations whose partner was
+    written to, with the location of the store. ``twins`` are objects that must not be changed. ``kin`` holds, for
+    pairs of may-alias objects, a bool that is true where they are the same: a store to one is then a store to the
+    other. ``known``: the path conditions, bools decided by tests. ``dead``: this path has raised. ``owning``: lists
+    of lists of any length whose inner lists have no other reference. ``handles`` and ``stored_arrays``: objects and
+    arrays that the caller holds because they were stored in one of the caller's objects, with their operands there;
+    None where that depends on the path (see ``stored``).
     """
 
     names: dict[Name, Binding] = field(default_factory=dict)
@@ -48,7 +46,7 @@ class State:
     stale: dict[Location, Loc] = field(default_factory=dict)
     twins: frozenset[HeapKey] = frozenset()
     kin: dict[HeapKey, Keys] = field(default_factory=dict)
-    bases: dict[Location, Mapping[Ref, Operand]] = field(default_factory=dict)  #: of arrays that are one of several: see ``aliases``
+    bases: dict[Location, Mapping[Ref, Operand]] = field(default_factory=dict)  #: of may-alias arrays: see ``aliases``
     codes: frozenset[int] = frozenset({0})
     known: Known = field(default_factory=lambda: NOTHING_KNOWN)  #: is replaced, never changed
     dead: bool = False

@@ -28,7 +28,7 @@ OWN_OPERATORS: dict[type[ast.AST], str] = {
 
 
 class Namespace:
-    """Stands for ``types.SimpleNamespace`` at compile time: an instance with the attributes that are set."""
+    """Represents ``types.SimpleNamespace`` at compile time: an instance with the attributes that are set."""
 
 
 Namespace.__name__ = Namespace.__qualname__ = "SimpleNamespace"

@@ -262,7 +262,7 @@ def refuse_change(ctx: Lowering, kind: type[ast.AST], owner: Binding, value: Bin
 
 
 def note_changed(ctx: Lowering, owner: Binding | None = None) -> None:
-    """Record the places that may have created the changed set, so that it becomes a set of dynamic elements."""
+    """Record the locations that may have created the changed set, so that it becomes a set of dynamic elements."""
     ctx.growing_sites.update(dict.fromkeys((*ctx.set_sites, *(owner.key.sites if isinstance(owner, Obj) else ())), True))
 
 

@@ -13,8 +13,7 @@ from symgrad.ops.declare import ROWS
 def copy_read(func: Func) -> None:
     """Copy, in place, each list that was read from a list of lists and is needed as it was before a store to it there.
 
-    A store changes an inner list in place. A name is read anew after it; the iterable of a loop is
-    not.
+    A store changes an inner list in place. A name is read again after it; the iterable of a loop is not.
     """
     stores = [op for op in walk(func.body) if changes_within(op)]
     if not stores:

@@ -1,7 +1,7 @@
 """Reads from outside the function: names, attributes, classes, modules, and whether they exist. No other module reads these.
 
-Each reader records what it read and how much of that counts, absence included; the guard is built
-from the record (``Relied``). Definitions of the libraries of Python and NumPy are assumed constant.
+Each reader records the object and the aspect that matters, absence included; the guard is built from the record (``Relied``).
+Definitions of the libraries of Python and NumPy are assumed constant.
 """
 
 from __future__ import annotations
@@ -239,7 +239,7 @@ def generated(cls: Any, word: str) -> type | None:
 
 
 def methods_of(cls: type, words: Iterable[str]) -> list[Any]:
-    """A class's values of some names; whoever uses one records it."""
+    """A class's attributes of some names; the caller records the uses."""
     return [getattr(cls, word, None) for word in words]
 
 

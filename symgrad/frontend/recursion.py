@@ -42,10 +42,10 @@ from symgrad.ir.core import Apply, Block, Func, Operand, Value, applied, substit
 from symgrad.ir.types import Array
 from symgrad.ops.aliases import defined, memory_groups, read_in
 
-HANDED = "objects are handed over"  #: beside a function, in the places of functions that call themselves: what these are given is no copy
+HANDED = "objects are handed over"  #: in the set of recursive functions, with a function: its arguments are not copied
 ROUNDS = 16
 RETURNED = ("num", "array", "tuple", "maybe", "oneof", "object")  #: forms of results
-DEEP = 12  #: the most forms of one function's arguments, each met while the one before is lowered
+DEEP = 12  #: the maximum nesting of argument forms of one function, each first called while the one before is lowered
 OF_NOTHING = Skeleton("same", same=Static(None))  #: the form of None
 
 
@@ -57,7 +57,7 @@ class Callee:
     source: Source
     parent: Frame | None
     code: Any
-    is_handed: bool = False  #: is it handed objects themselves, as the functions around hold them?
+    is_handed: bool = False  #: whether its arguments are the objects themselves, as the enclosing functions hold them
 
     @property
     def name(self) -> str:
@@ -79,7 +79,7 @@ def call_recursive(ctx: Lowering, source: Source, args: list[Binding], kwargs: d
 
 def call_nested_recursive(ctx: Lowering, function: Fun, site: Any, args: list[Binding], kwargs: dict[str, Binding],
                           node: ast.AST) -> Binding:  # fmt: skip
-    """The same for a nested function; what it reads of the functions around it is handed to it at each call."""
+    """The same for a nested function; the variables of the enclosing functions that it reads are passed at each call."""
     code, is_handed = (function.node, function.frame), (HANDED, site) in ctx.recursive_sites
     callee = Callee(function.node, function.frame.source, function.frame, code, is_handed)
     outermost = is_outermost(ctx, callee)
@@ -97,7 +97,7 @@ def is_outermost(ctx: Lowering, callee: Callee) -> bool:
 
 
 def forget(ctx: Lowering, callee: Callee) -> None:
-    """Lower a function anew at its next call."""
+    """Discard what is known of a function, so that its next call lowers it again."""
     for key in [k for k in ctx.recursive if k[0] == callee.code]:
         del ctx.recursive[key]
 
@@ -171,7 +171,7 @@ def returns_nothing(node: ast.FunctionDef | ast.Lambda) -> bool:
 
 
 def general(ctx: Lowering, binding: Binding, operands: list[Operand], arrays: list[Ref | None], node: ast.AST) -> Skeleton:
-    """The form of an argument without what varies from call to call: values, extents. ``arrays`` is parallel to ``operands``."""
+    """The form of an argument without the facts that vary by call: values, extents. ``arrays`` is parallel to ``operands``."""
 
     def add(operand: Operand, ref: Ref | None = None) -> None:
         operands.append(operand)
@@ -251,7 +251,7 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record
             ctx.state.twins |= frozenset(objects_around(argument, ctx.state))  # they are the caller's
         places += places_in(argument, form, ctx.state.heap)
     for place, location in enumerate(places):
-        if location is not None:  # the caller has a name for it, whatever the callee does with its own name
+        if location is not None:  # the caller has its own name for it, independent of the callee's
             ctx.state.names[frame, f"%argument {place}"] = Ref(location)
     arguments = list(zip(params, places, strict=True))
     block = Block(params)
@@ -319,7 +319,7 @@ def close(ctx: Lowering, body: Block) -> None:
 
 
 def keep_arguments(ctx: Lowering) -> None:
-    """Copies of what the functions of the program write to: it may be an array or list that is another one on some paths."""
+    """Copies of the arrays and lists that the functions of the program write to, which may be different ones by path."""
     for func in ctx.closed:
         copy_written(func, func.loc)
 

@@ -132,13 +132,13 @@ def item_values(ctx: Lowering, place: tuple[HeapKey, Any], form: Skeleton) -> li
 
 
 def put_item(ctx: Lowering, place: tuple[HeapKey, Any], binding: Binding) -> None:
-    """Let an object hold something else under a key, an attribute or an index."""
+    """Replace the item of an object under a key, an attribute or an index."""
     key, name = place
     ctx.state.heap[key] = tuple({**dict(ctx.state.entries(key)), name: binding}.items())
 
 
 def changed_at_end(ctx: Lowering, record: Recursive, top: State, arguments: Sequence[tuple[Value, Location | None]], node: ast.AST) -> None:
-    """Record what the body has changed at its end."""
+    """Record the changes that the body has made at its end."""
     state = ctx.state
     for place, (_, location) in enumerate(arguments):
         if location is not None and state.memory[location] is not top.memory[location]:
@@ -174,7 +174,7 @@ def learn_changes(ctx: Lowering, record: Recursive, before: State, node: ast.AST
 
 
 def learn_list(ctx: Lowering, record: Recursive, location: Location, before: Type, node: ast.AST) -> None:
-    """Learn of a list of numbers around a function that its items change, and of which type they are."""
+    """Record that a function changes items of a list of numbers around it, and their type."""
     now = ctx.state.memory[location].type
     known = join(record.lists.get(location, before), now)
     holders = [key for key, content in record.entry.heap.items() if memory_of(content) is location]
@@ -188,7 +188,7 @@ def learn_list(ctx: Lowering, record: Recursive, location: Location, before: Typ
 
 
 def learn_object(ctx: Lowering, record: Recursive, key: HeapKey, before: State, node: ast.AST) -> None:
-    """Learn what a function changes in a list of known items, a dict or an instance around it."""
+    """Record the changes of a function to a list of known items, a dict or an instance around it."""
     old, new = before.heap.get(key), ctx.state.heap.get(key)
     seen = key in ctx.arguments or key in record.entry.handles or key in record.entry.kin or key in record.entry.twins
     if not seen and isinstance(old, tuple) and key.kind == "list" and (not isinstance(new, tuple) or len(old) != len(new)):
@@ -239,7 +239,7 @@ def final_values(ctx: Lowering, record: Recursive, arguments: Sequence[tuple[Val
 
 
 def item_operands(ctx: Lowering, record: Recursive) -> list[Operand]:
-    """The numbers that the objects around a function hold now, of those that it changes."""
+    """The present numbers, in the objects around a function, that it changes."""
     return [o for (key, name), form in record.items.items() for o in operands_of(ctx, dict(ctx.state.entries(key))[name], form)]
 
 
@@ -393,7 +393,7 @@ def hand_back(ctx: Lowering, record: Recursive, arrays: Sequence[Ref | None], ou
             ctx.store(ref, outs.pop(0))
         else:
             ctx.replace_version(ref.location, outs.pop(0))
-    for location in record.around:  # the function itself stores what the caller sees of these
+    for location in record.around:  # the function itself performs the stores that the caller sees
         if location in ctx.state.bases:
             raise UnsureAlias("an array that is one of several, by the path taken, is changed in an unsupported way", ctx.builder.loc)
         value: Operand = outs.pop(0)
@@ -469,7 +469,7 @@ def as_copied(type_: Type) -> Type:
 
 
 def widened(type_: Type) -> Type:
-    """A type without what varies from call to call: extents, and memory layout."""
+    """A type without the facts that vary by call: extents, and memory layout."""
     if isinstance(type_, Array) and type_.shape is not None:
         return Array(type_.dtype, tuple(Dim("?") for _ in type_.shape))
     return List(widened(type_.item), type_.of) if isinstance(type_, List) else type_

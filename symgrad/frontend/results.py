@@ -122,7 +122,7 @@ def parted_text(ctx: Lowering, type_: List, of: str, node: ast.AST) -> str:
 
 
 def leaf_result(ctx: Lowering, binding: Binding, type_: Type, node: ast.AST) -> Result:
-    """The structure of what is one result of the IR, or one for each part of the items of a list."""
+    """The structure of a part that is one result of the IR, or one for each part of a list's items."""
     text = leaf_text(ctx, binding, node)
     if not holds_parts(type_):
         return Result(text, 1)

@@ -31,11 +31,11 @@ ALIKE = frozenset({"take_items", "choose", "indices", "convolution"})
 OF_ALL = frozenset({"sort", "argsort", "stable_argsort", "argpartition", "take_along_axis"})
 #: rows whose results NumPy does not let one write to
 READ_ONLY = frozenset({"broadcast_to", "diagonal", "imag", "may_share"})
-#: rows of which an operand says places
+#: rows with an operand that holds indices
 OF_PLACES = frozenset({"take_items", "delete"})
 #: integers that every signed integer dtype can hold
 SMALL = range(-128, 128)
-#: ``np.float64`` and its like
+#: ``np.float64`` and other scalar types
 CALLS_OF_DTYPES = frozenset(f"np.{dtype.__name__}" for dtype in DTYPE_CALLS)
 #: rows that give numbers where NumPy's functions give arrays without axes
 NUMBERED = frozenset({"tensordot", "reshape"})
@@ -97,7 +97,7 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
 
 def check_words(ctx: Lowering, saying: Callable[..., Any], name: str, words: frozenset[str], kwargs: dict[str, Binding],
                 node: ast.AST) -> None:  # fmt: skip
-    """Refuse an argument that a function of a library takes by its words, and the composition that says it does not."""
+    """Refuse a keyword that the library function accepts but its composition does not support."""
     taken = parameters_of(saying)
     word = next((word for word in kwargs if word in words and word not in taken), None)
     if word is not None and "kwargs" not in taken:
@@ -111,7 +111,7 @@ def without_places(ctx: Lowering, argument: Binding) -> Binding:
 
 
 def check_split(ctx: Lowering, name: str, whole: Binding, settings: dict[str, Any], node: ast.AST) -> None:
-    """NumPy asks what it splits for its shape, which a list has not: ``np.split`` raises, ``np.array_split`` takes the length instead."""
+    """Treat lists as ``np.split`` and ``np.array_split`` do: a list has no shape, so the first raises and the second uses its length."""
     classes = possible_classes(ctx, whole, node)
     if not classes or not all(issubclass(cls, list | tuple) for cls in classes):
         return

@@ -1,4 +1,4 @@
-"""A call that inspects the running function, such as ``eval`` or ``locals`` -> a refusal that says what to write instead."""
+"""A call that inspects the running function, such as ``eval`` or ``locals`` -> a refusal with a replacement."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """May-alias objects: a name that is one of two objects by path, by iteration or by a dynamic index.
 
-Such a name is bound to an object of its own, which holds the content of the chosen one.
-``State.kin`` holds a bool for each pair of objects that may be one: true where they are. A read
-needs no test. A store to one of them is also a store to each of the others where the bool is true.
-``is`` is the bool.
+Such a name is bound to an object of its own, which holds the content of the chosen one. ``State.kin`` holds a bool for each pair of
+objects that may be the same: true where they are. A read needs no test. A store to one of them is also a store to each of the others
+where the bool is true. The value of ``is`` is the bool.
 """
 
 from __future__ import annotations

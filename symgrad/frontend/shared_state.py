@@ -89,18 +89,18 @@ class SharedState:
     unroll: bool = False  #: loops of a static number of iterations are unrolled
     mixed: Mixed = field(default_factory=Mixed)  #: numbers that may be of several classes
     doubtful: set[Operand] = field(default_factory=lambda: {UNDEF})  #: values of names that some branch does not bind
-    decided: Decided = field(default_factory=Decided)  #: what tests say of names that may be None
-    height: int = 0  #: how many operands there were when the statement being lowered began
-    handing: int | None = None  #: above which height the operands are those of the call that is made, which has no other use for them
+    decided: Decided = field(default_factory=Decided)  #: the results of tests of names that may be None
+    height: int = 0  #: the number of operands when the statement being lowered began
+    handing: int | None = None  #: operands above this height belong to the call being made, and have no other use
     unpacked: ast.expr | None = None  #: the expression whose value is unpacked into names at once
-    holes: bool = False  #: a list has been made with None in places that are filled later: what is read from it may be None
-    filled_later: bool = False  #: such a list is of a length that is known when it runs
-    tagged: bool = False  #: of arrays that are one of several it is asked which
-    unsure: bool = False  #: that would have helped
-    laid: bool = False  #: it was asked how arrays lie in memory
-    splits: list[str] = field(default_factory=list)  #: what alone decides branches behind which the type of something is not known
-    has_real_eig: bool = False  #: of a real matrix the eigenvalues are computed, which are complex here whatever they are to NumPy
-    stateful: frozenset[Any] = frozenset()  #: where iterators are made that are used in several places: see ``stepping``
+    holes: bool = False  #: a list was created with None for items that are filled later: its items may be None
+    filled_later: bool = False  #: such a list has a dynamic length
+    tagged: bool = False  #: whether may-alias arrays are distinguished by bools: see ``aliases``
+    unsure: bool = False  #: distinguishing them would have helped
+    laid: bool = False  #: the memory layout of arrays was requested
+    splits: list[str] = field(default_factory=list)  #: the integers that decide branches after which a type is unknown
+    has_real_eig: bool = False  #: a program computes the eigenvalues of a real matrix, which are complex here whatever they are in NumPy
+    stateful: frozenset[Any] = frozenset()  #: locations of iterators that are used in several statements: see ``stepping``
     links: dict[Location, Link] = field(default_factory=dict)  #: arrays that lists of any length hold, which are all different ones there
     dict_sites: dict[Any, None] = field(default_factory=dict)  #: where dicts of known keys are created
     set_sites: dict[Any, None] = field(default_factory=dict)  #: where sets are created of elements that are computed

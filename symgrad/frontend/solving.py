@@ -232,8 +232,8 @@ class Solving:
     def settings(self, words: Sequence[str]) -> list[Operand]:
         """The values of keywords that also apply to the integrals and solutions of the derivatives.
 
-        They have no derivative, which ``adjoint/solutions.py`` and ``trajectories.py`` say; where places of breaks have one it is refused
-        (``BREAKS`` in ``adjoint/calling.py``).
+        They have no derivative (see ``adjoint/solutions.py`` and ``trajectories.py``). If the positions of breaks
+        have one, it is refused (``BREAKS`` in ``adjoint/calling.py``).
         """
         return [self.operand(self.bound[word]) for word in words]
 

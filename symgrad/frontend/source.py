@@ -1,7 +1,7 @@
-"""A function object to its source text and syntax tree, with absolute line numbers, or a clear refusal.
+"""A function object -> its source text and syntax tree, with absolute line numbers, or a clear refusal.
 
-The text is looked up by the function's own code object (wrappers are not unwrapped: they are
-functions like others) and compiled again. It is accepted only if that gives the same code.
+The text is looked up by the function's own code object (wrappers are not unwrapped: they are functions like others) and compiled again.
+It is accepted only if the result is the same code.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def stands_for_its_function(value: Any) -> bool:
 def seen_through(value: Any) -> types.FunctionType | None:
     """The Python function that an object wraps without a change.
 
-    Any other wrapper may change the result, whatever its ``__wrapped__`` says.
+    Any other wrapper may change the result, whatever its ``__wrapped__`` is.
     """
     wrapped = getattr(value, "__wrapped__", None) if stands_for_its_function(value) else None
     return wrapped if isinstance(wrapped, types.FunctionType) else None
@@ -187,7 +187,7 @@ def without_source(function: types.FunctionType, where: Loc) -> SourceNotFound:
 
 
 def definition(function: types.FunctionType) -> str:
-    """A line to paste, which defines a function from its text; the dots stand for its body.
+    """A line to paste that defines a function from its text; the dots represent its body.
 
     The line passes the globals and free variables that the function reads, if any.
 

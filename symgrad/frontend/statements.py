@@ -103,7 +103,7 @@ def augmented(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 
 
 def in_full(node: ast.AugAssign) -> str:
-    """The assignment of a new value that an augmented assignment stands for.
+    """The plain assignment that is equivalent to an augmented assignment which creates a new value.
 
     >>> in_full(ast.parse("a[i] *= b + c").body[0])
     'a[i] = a[i] * (b + c)'
@@ -132,7 +132,7 @@ def is_asked_first(ctx: Lowering, value: Binding) -> bool:
 
 def in_place_of_base(ctx: Lowering, old: Obj, value: Binding, node: ast.AugAssign, begun: Beginning | None) -> Binding | None:
     """The same for an instance whose class inherits it from a list or dict, which changes in place; or a new value."""
-    if isinstance(node.op, ast.Add) and issubclass(old.key.cls, list):  # whatever ``__radd__`` of the other operand says
+    if isinstance(node.op, ast.Add) and issubclass(old.key.cls, list):  # whatever ``__radd__`` of the other operand does
         ctx.apply_method(as_base(ctx, old), "extend", [value], node)
         return None
     repeats = isinstance(node.op, ast.Mult) and all(defined_by_base(old.key.cls, word) for word in ("__mul__", "__rmul__"))

@@ -1,10 +1,9 @@
-"""Iterators: recipes that are fused with the loop over them, and records with a position where several places use one.
+"""Iterators: recipes that are fused with the loop over them, and records with a position where several statements use one.
 
-Creating an iterator gives a recipe, an ``Iter`` or a ``Generator``, whose key is its identity. The first loop over it
-is fused: a counted loop, or the generator's body with the consumer's in it. From then on the heap marks it as used. A
-second use raises ``NeedsState`` with the place of creation. Lowering restarts, and that place creates a record of a
-class of ``ops.composed.stepping`` or ``without_lookahead``, which every consumer advances. So fusion happens only
-where it cannot be observed.
+Creating an iterator returns a recipe, an ``Iter`` or a ``Generator``, whose key is its identity. The first loop over it is fused: a
+counted loop, or the generator's body with the consumer's in it. From then on the heap marks it as used. A second use raises
+``NeedsState`` with the location of creation. Lowering restarts, and creates at that location a record of a class of
+``ops.composed.stepping`` or ``without_lookahead``, which every consumer advances. So fusion happens only where it cannot be observed.
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ def is_iterator(binding: Any) -> bool:
     return isinstance(binding, Generator) or isinstance(binding, Iter) and binding.key is not None or is_record(binding)
 
 
-#: an empty iterable of each class, from which Python gives the class of its iterators
+#: an empty iterable of each class, whose iterator has the class of its iterators
 ITERABLES: tuple[Any, ...] = ([], (), {}, set(), "", range(0), collections.deque(), {}.keys(), {}.values(), {}.items())
 EMPTY: dict[type, Any] = {type(empty): empty for empty in ITERABLES}
 
@@ -156,7 +155,7 @@ def held_now(ctx: Lowering, pools: list[Binding]) -> tuple[Any, ...]:
 
 
 def sites_of(ctx: Lowering, binding: Binding, node: ast.AST) -> frozenset[Any]:
-    """The places whose iterables must get a position, so that the loop observes its body's changes of a list."""
+    """The locations whose iterables must get a position, so that the loop observes its body's changes of a list."""
     if isinstance(binding, Iter) and binding.key is not None:
         return frozenset({binding.key.cls})
     return frozenset({site_of(ctx, node)}) if isinstance(binding, Obj) and binding.key.kind == "list" else frozenset()
@@ -240,7 +239,7 @@ def runs(ctx: Lowering, binding: Binding) -> bool:
 
 
 def begin_zip(ctx: Lowering, whole: Iter, parts: tuple[Binding, ...], node: ast.AST) -> Binding:
-    """Fuse counted loops; inline one generator beside them; otherwise give each part a position."""
+    """Fuse counted loops; inline one generator with them; otherwise give each part a position."""
     parts = tuple(stepped(ctx, own_iterator(ctx, part, node), node) for part in parts)
     if len(parts) == 0:
         return Tup(())

@@ -1,10 +1,10 @@
 """Stores of a function in lists, dicts and instances that it was passed: emitted in program order, as in a plain call.
 
-A *handle* is an operand for an object of the caller's: the path of an argument, or the emitted copy of an object that
-was created here and then stored in an argument. Every change of the tracked object is applied to the handle at once,
-so that an exception leaves what Python leaves. Arrays that were passed keep their contents; others are written to
-beside the tracked copy. A stored value must be one that emitted code can build: numbers, arrays, texts, lists,
-tuples, dicts and sets of these, objects that were passed, and instances of plain classes.
+A *handle* is an operand for an object of the caller's: the path of an argument, or the emitted copy of an object that was created here
+and then stored in an argument. Every change of the tracked object is applied to the handle at once, so that the state after an
+exception is the same as in Python. Arrays that were passed keep their contents; others are written to together with the tracked copy. A
+stored value must be one that emitted code can build: numbers, arrays, texts, lists, tuples, dicts and sets of these, objects that were
+passed, and instances of plain classes.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Storing:
     inputs: list[tuple[Value, str]]
     paths: dict[HeapKey, str]  #: the objects that were given, by where they were
     handles: dict[HeapKey, Value] = field(default_factory=dict)  #: of these, those that were needed
-    descending: Operand | None = None  #: while a list is put in order: the other way round?
+    descending: Operand | None = None  #: while a list is sorted: whether in reverse order
 
     # -------------------------------------------------------------- handles
 
@@ -314,10 +314,10 @@ class Storing:
                 self.call(np.copyto, array, self.ctx.read(Ref(location, place)))
 
     def store_outside(self, array: Operand, location: Location, path: tuple[Step, ...], value: Operand) -> None:
-        """Store in an array from outside what was stored in the tracked array.
+        """Store in an array from outside the value that was stored in the tracked array.
 
-        A number is stored directly. Any other value is read back from the tracked array, because it
-        may have been a part of the same array.
+        A number is stored directly. Any other value is read back from the tracked array, because it may have been a
+        part of the same array.
         """
         held = self.ctx.state.memory[location].type
         indices = [o.type for step in path for o in step.operands if isinstance(o.type, Array)]
@@ -346,7 +346,7 @@ class Storing:
             self.ctx.call("opaque", self.ctx.call("opaque_attribute", self.handle(key), attribute=name), *operands, names=())
 
     def of_operand(self, operand: Operand) -> Operand:
-        """An item for a list of any length, as the caller holds it: an array or list as a copy that nobody writes to."""
+        """An item for a list of any length, as the caller holds it: an array or list as a copy that nothing writes to."""
         if isinstance(operand.type, Struct) and all(isinstance(part, Scalar) for part in operand.type.items):
             return self.value(taken_apart(self.ctx, operand))  # a tuple of numbers; any other object may have other references
         if not isinstance(operand.type, Array | List):

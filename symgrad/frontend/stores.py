@@ -218,7 +218,7 @@ def replace_part(ctx: Lowering, owner: Obj, bounds: Any, others: Binding, node: 
 
 
 def check_changed(ctx: Lowering, owner: Obj, index: Index, node: ast.AST) -> None:
-    """Raise what Python raises for such an index into a list, deque or tuple that is stored to."""
+    """Emit Python's exception for such an index in a store to a list, deque or tuple."""
     name = exact_class(ctx, owner, node).__name__
     if owner.key.cls is tuple:
         fail(ctx, TypeError, "'tuple' object does not support item assignment or deletion")

@@ -139,7 +139,7 @@ def store_part(ctx: Lowering, owner: Ref, type_: Array, target: ast.Attribute, v
 
 
 def check_holds_none(ctx: Lowering, owner: Binding, attr: str) -> None:
-    """Raise what Python raises for an assignment to an attribute of a method or a named tuple."""
+    """Emit Python's exception for an assignment to an attribute of a method or a named tuple."""
     match owner:
         case Bound(function=types.FunctionType()):
             fail(ctx, AttributeError, f"'method' object has no attribute {attr!r}")
@@ -148,7 +148,7 @@ def check_holds_none(ctx: Lowering, owner: Binding, attr: str) -> None:
 
 
 def check_has_attribute(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> None:
-    """Raise what Python raises for a new attribute of a number, an array or a container, which have no ``__dict__``."""
+    """Emit Python's exception for a new attribute of a number, an array or a container, which have no ``__dict__``."""
     match owner:
         case Num(operand) if not isinstance(operand.type, Scalar):
             return

@@ -79,7 +79,7 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
         case Fun() | Bound() | Generator() | Partial():
             return Const(True)
         case Ref() if isinstance(type_ := ctx.type_of(binding), Array) and type_.shape:
-            truth_value = ctx.apply(Static(bool, "bool"), [binding], {}, node)  # this call raises, whatever its result is used for
+            truth_value = ctx.apply(Static(bool, "bool"), [binding], {}, node)  # this call raises, however its result is used
             return ctx.read(truth_value, node)
         case Iter(kind="range", parts=parts):
             return (

@@ -1,10 +1,9 @@
-"""Source text of the user's expressions, kept beside the values that they are lowered to.
+"""Source text of the user's expressions, stored with the values that they are lowered to.
 
-A derivative that is read and never run shows the user's statements as they were written. The value
-of a plain expression becomes the operand of an ``as_written`` op, with its text and the values of
-the names in it. The text must mean in Python what the ops mean: it holds operators, indices, and
-functions of NumPy, ``math`` and arrays, all of them pure. Every other expression is printed from
-its ops.
+A derivative that is read and never run shows the user's statements as they were written. The value of a plain expression becomes the
+operand of an ``as_written`` op, with its text and the values of the names in it. The text must mean in Python the same as the ops: it
+contains operators, indices, and functions of NumPy, ``math`` and arrays, all of them pure. Every other expression is printed from its
+ops.
 """
 
 from __future__ import annotations
@@ -106,7 +105,7 @@ def as_written(ctx: Lowering, node: ast.expr, held: Binding, begun: Beginning | 
 
 
 def is_pure(op: Op) -> bool:
-    """Does an op compute a value and nothing else?"""
+    """Whether an op is pure: it only computes a value."""
     if isinstance(op, If):
         return all(is_pure(inner) for block in op.blocks for inner in block.ops)
     row = ROWS.get(op.name) if isinstance(op, Call) else None

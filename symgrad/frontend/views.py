@@ -17,7 +17,7 @@ from symgrad.ops.arrays import number_kept
 
 #: rows that return a NumPy number unchanged, each with its setting for axes
 OF_NUMBERS = {"transpose": "axes", "squeeze": "axis", "reshape": ""}
-#: rows that give views which NumPy lets nobody write to
+#: rows that return views which NumPy marks read-only
 READ_ONLY = frozenset({"broadcast_to", "diagonal"})
 FULL = (Const(None), Const(None), Const(None))
 
@@ -144,7 +144,7 @@ def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
 
 
 def read_only_view(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any]) -> Ref | None:
-    """A view that NumPy lets nobody write to: what it shows is a row, of what the array holds when the view is read."""
+    """A view that NumPy marks read-only: it shows the result of a row for the content of the array at the time of reading."""
     array, operands = args[0], [row_operand(ctx, a, ast.Pass()) for a in args[1:]]
     (shown,) = ctx.call_many(name, ctx.read(array), *operands, **settings)
     if not isinstance(shown.type, Array):
@@ -154,7 +154,7 @@ def read_only_view(ctx: Lowering, name: str, args: list[Any], settings: dict[str
 
 
 def along_axes(ctx: Lowering, type_: Array, shape: list[Any]) -> Step | None:
-    """A new shape of the same axes, but for those of extent 1: a view, however the array lies. A vector may say -1."""
+    """A reshape that only inserts or drops axes of extent 1, as a view step of any memory layout; for a vector, -1 is allowed."""
     asked = [ctx.builder.extent_of(row_operand(ctx, a, ast.Pass())) for a in shape]
     axes, long = type_.shape or (), [e for e in asked if e != 1]
     kept = [e for e in axes if e != 1]
@@ -170,7 +170,7 @@ def along_axes(ctx: Lowering, type_: Array, shape: list[Any]) -> Step | None:
 
 
 def is_same(one: Extent, other: Extent) -> bool:
-    """Are two extents surely equal?"""
+    """Whether two extents are certainly equal."""
     if isinstance(one, Dim) and isinstance(other, Dim):
         return (one.symbol, one.offset) == (other.symbol, other.offset) and one.symbol != "?"
     return one == other

@@ -1,7 +1,7 @@
-"""``zip``: tuples of the items of several things, as many as the shortest has.
+"""``zip``: tuples of the items of several iterables, as many as the shortest has.
 
-Things of which the items differ in kind may stand beside a sequence of a length that shows when the program runs: a loop over these
-tuples is then written out, and each of its rounds has a test before it.
+Iterables whose items differ in kind may be combined with a sequence of dynamic length. A loop over these tuples is then unrolled, with
+a test before each iteration.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from symgrad.ir.types import List
 
 
 def without_end(ctx: Lowering, part: Binding, node: ast.AST) -> Callable[[Operand], Binding] | None:
-    """What item of ``itertools.count`` or ``itertools.repeat`` stands at a place; None for what has an end."""
+    """The function from an index to the item of ``itertools.count`` or ``itertools.repeat``; None for finite iterables."""
     match part:
         case Iter(kind=itertools.repeat, parts=(item, Static(value=None))):
             return lambda index: item
@@ -61,7 +61,7 @@ def over_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[B
 
 
 def least(ctx: Lowering, counts: list[Operand]) -> Operand:
-    """The smallest of some numbers of items."""
+    """The smallest of some counts of items."""
     stop = counts[0]
     for other in counts[1:]:
         if isinstance(stop, Const) and isinstance(other, Const):
@@ -72,9 +72,9 @@ def least(ctx: Lowering, counts: list[Operand]) -> Operand:
 
 
 def first_tuples_of_unknown(ctx: Lowering, inner: list[list[Binding] | Items | Firsts]) -> Firsts | None:
-    """What ``zip`` gives of known items beside those of a sequence whose length is computed.
+    """The tuples of ``zip`` for known items combined with a sequence of computed length.
 
-    None where that is known, or is the length of an argument, which becomes part of the signature.
+    None if that length is static, or is the length of an argument, which becomes part of the signature.
     """
     stops = [plain(ctx, i).bounds[1] for i in inner if isinstance(i, Items) and not has_known_length(ctx, i)]
     if not stops or any(is_length_of_argument(ctx, stop) for stop in stops):
@@ -83,13 +83,13 @@ def first_tuples_of_unknown(ctx: Lowering, inner: list[list[Binding] | Items | F
 
 
 def is_length_of_argument(ctx: Lowering, count: Operand) -> bool:
-    """Is it an extent or length of what the call is given?"""
+    """Whether the count is an extent or length of an argument."""
     lists = [one for one in ctx.builder.integers.get(count, ()) if isinstance(one.type, List)] if isinstance(count, Value) else []
     return any(one in ctx.texts for one in lists) or text_of_extent(ctx, ctx.builder.extent_of(count)) is not None
 
 
 def first_tuples(ctx: Lowering, inner: list[list[Binding] | Items | Firsts]) -> Firsts:
-    """The tuples of the first items: as many as the shortest of the others has, and at most as many as are known."""
+    """The first tuples: as many as the shortest dynamic part has, and at most as many as are known."""
     counters = [plain(ctx, i) if isinstance(i, Items) else i for i in inner]
     most = min(len(i) if isinstance(i, list) else i.most for i in counters if not isinstance(i, Items))
     count = least(ctx, [i.count if isinstance(i, Firsts) else i.bounds[1] for i in counters if not isinstance(i, list)])
@@ -125,13 +125,13 @@ def held_in_memory(ctx: Lowering, value: Operand) -> Ref:
 
 
 def over_strict_zip(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> list[Binding] | Items | Firsts:
-    """``zip(..., strict=True)``: that the lengths are equal is seen before the first round."""
+    """``zip(..., strict=True)``: the lengths are compared before the first iteration."""
     lengths_compared(ctx, parts, node)()
     return over_zip(ctx, parts, node)
 
 
 def lengths_compared(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> Callable[[], None]:
-    """What raises where some things are not of one length, as they are now."""
+    """A function that emits the exception for unequal lengths, with the present lengths."""
     inner = [every_item(ctx, p, node) for p in parts]
     stops = [number_of(ctx, i) for i in inner]
 
@@ -145,14 +145,14 @@ def lengths_compared(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -
 
 
 def number_of(ctx: Lowering, items: list[Binding] | Items | Firsts) -> Operand:
-    """How many items there are."""
+    """The number of items."""
     if isinstance(items, Firsts):
         return least(ctx, [items.count, Const(items.most)])
     return Const(len(items)) if isinstance(items, list) else plain(ctx, items).bounds[1]
 
 
 def first_items(ctx: Lowering, items: Items, count: int, node: ast.AST) -> list[Binding]:
-    """The first few items of something whose length is known only at run time: it must have as many."""
+    """The first items of an iterable, whose length must be static."""
     start, stop, step = items.bounds
     extent = ctx.builder.extent_of(stop)
     if not (isinstance(extent, int) and isinstance(start, Const) and isinstance(step, Const)):

@@ -116,5 +116,5 @@ def channel_shuffle(x: Tensor, groups: int) -> Tensor:
 
 
 def sequence_mask(x: Tensor, maxlen: int, dtype: str = "int64") -> Tensor:
-    """For each length so many ones, then zeros."""
+    """For each length, as many ones, then zeros."""
     return (np.arange(maxlen) < np.expand_dims(x, -1)).astype(dtype)

@@ -1,6 +1,6 @@
 """Sorting, and selection of elements by index, as NumPy functions of arrays and plain settings.
 
-What is not chosen has no derivative; what is chosen several times gets the sum.
+Elements that are not selected have a zero derivative; for an element selected several times the derivatives are summed.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def cumprod(x: Tensor, dim: int | None = None) -> Tensor:
 
 
 def along(count: Tensor, axis: int, rank: int) -> Tensor:
-    """The numbers from 0 up to a count, along one of so many axes."""
+    """The numbers from 0 up to a count, along one of ``rank`` axes."""
     return np.reshape(np.arange(count), (1,) * (axis % rank) + (-1,) + (1,) * (rank - 1 - axis % rank))
 
 
@@ -71,12 +71,12 @@ def logcumsumexp(x: Tensor, axis: int = -1) -> Tensor:
 
 
 def all(x: Tensor, axis: Any = None, keepdim: bool = False) -> Tensor:
-    """Do all hold?"""
+    """Whether all elements are true."""
     return np.all(x, axis=axis, keepdims=keepdim)
 
 
 def any(x: Tensor, axis: Any = None, keepdim: bool = False) -> Tensor:
-    """Does one hold?"""
+    """Whether any element is true."""
     return np.any(x, axis=axis, keepdims=keepdim)
 
 

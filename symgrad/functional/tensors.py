@@ -1,7 +1,7 @@
 """Arithmetic, reductions and changes of shape, as NumPy functions of arrays and plain settings.
 
-Each is read by the frontend, so it is simple Python: tests are of settings and ranks, which are known
-while compiling. ``float`` results keep the precision of what goes in.
+The frontend lowers each of them, so they are simple Python: tests are of settings and ranks, which are known at compile time. ``float``
+results keep the precision of the operands.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def ceil(x: Tensor) -> Tensor:
 
 
 def round(x: Tensor, decimals: int = 0) -> Tensor:
-    """The nearest number with so many decimals, of two that are equally near the even one; its derivative is 0."""
+    """Round to ``decimals`` digits, halves to even; the derivative is 0."""
     return np.where(np.isnan(x), x, np.round(x, decimals))
 
 

@@ -61,9 +61,9 @@ def packed(value: Any, name: str) -> bytes:
 
 
 def packed_function(function: Any, plain: Any, name: str) -> bytes:
-    """A function, or what is derived of one, as bytes that are read only where the functions that go by name have the code of those here.
+    """A function, or its derivative, as bytes; they are only unpickled if functions pickled by name have the same code there as here.
 
-    ``plain`` is the function of Python at the bottom, if there is one.
+    ``plain`` is the Python function at the bottom, if there is one.
     """
     reached = [held.value for held in reached_objects([plain])] if isinstance(plain, types.FunctionType) else []
     named = [value for value in reached if isinstance(value, types.FunctionType) and is_importable(value)]
@@ -144,7 +144,7 @@ def loaded(load: Sent | None, shard: Any) -> tuple[Any, ...]:
 
 
 def number(value: Any) -> np.ndarray:
-    """What the function returns as an array without axes; NotScalar if it is no real number."""
+    """The result of the function as an array without axes; NotScalar if it is no real number."""
     array = np.asarray(value)
     if array.shape != () or array.dtype.kind not in "fiu":
         said = f"an array of the shape {array.shape}" if isinstance(value, np.ndarray) else type(value).__name__
@@ -174,7 +174,7 @@ def second(whole: Any, form: Form, params: Any, direction: Any, arguments: tuple
     return (matrix(whole(params, *arguments), form, form),)
 
 
-#: what can be added over shards: what is derived of the function before it is sent, and what a worker computes with that
+#: the quantities that can be summed over shards: the derivative sent to workers, and the function that computes a term with it
 TERMS: dict[str, tuple[Callable[[Any, Jit], Any], Callable[..., Term]]] = {
     "value": (as_derived, value_alone),
     "value_and_grad": (lambda function, jit: value_and_grad(function, jit=jit), value_and_vector),

@@ -16,7 +16,7 @@ from symgrad.trees import Form, beside, form_of, pairs
 from symgrad.verification.agreement import children
 from symgrad.verification.directions import with_items
 
-NUMBERS = np.dtype(float)  #: what solvers compute with
+NUMBERS = np.dtype(float)  #: the dtype in which solvers compute
 
 
 def start(params: Any) -> Form:
@@ -28,7 +28,7 @@ def start(params: Any) -> Form:
 
 
 def as_tuple(args: Any) -> tuple[Any, ...]:
-    """Further arguments as a tuple; what is none is one argument."""
+    """Further arguments as a tuple; anything else is one argument."""
     return args if isinstance(args, tuple) else (args,)
 
 
@@ -67,7 +67,7 @@ class Equations:
         return self.rows.vector(result, NUMBERS)
 
     def jacobian(self, x: Any, *before: Any) -> Any:
-        """The Jacobian, a row for each result, as a sparse array where that was asked for."""
+        """The Jacobian, a row for each result, as a sparse array if requested."""
         if self.rows is None or self.like is not None:
             self.values(x, *before)
         assert self.rows is not None

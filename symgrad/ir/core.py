@@ -409,7 +409,7 @@ def reachable(func: Func) -> list[Func]:
 
 
 def callees(op: Op) -> list[Func]:
-    """The functions of the program that an op calls, or hands to a solver that calls them."""
+    """The functions of the program that an op calls, or passes to a solver that calls them."""
     if isinstance(op, Apply):
         return [] if op.func is None else [op.func]
     return [a.value for a in op.operands if isinstance(a, Const) and isinstance(a.value, Func)]

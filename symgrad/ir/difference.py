@@ -1,8 +1,7 @@
 """Unified diff of two IR functions, with the same names for corresponding values.
 
-Printing numbers values anew, so one added op would change every later line. Lines equal up to these numbers are
-matched first. The second text takes its names from the matches; its new values get numbers that the first text
-does not use.
+The printer numbers values consecutively, so one added op would change every later line. Lines equal up to these numbers are matched
+first. The second text takes its names from the matches; its new values get numbers that the first text does not use.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Complete serialisation: an IR function -> plain data; equal data means the same function, down to source columns.
 
-``show`` prints for a reader; here nothing is omitted. What has no plain form is refused (``Unfaithful``): a
-user's object, or a row that the user declared.
+``show`` prints for a reader; here nothing is omitted. Settings without a plain form are refused (``Unfaithful``): a user's object, or a
+row that the user declared.
 """
 
 from __future__ import annotations

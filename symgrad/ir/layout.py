@@ -1,7 +1,7 @@
-"""Where each value and op of a function stands: in which block, at which place there, and in what order all are evaluated.
+"""The position of each value and op of a function: its block, its index there, and the order of evaluation of all values.
 
-``joins`` gives the values in which paths meet, behind branches and at the head and end of loops, and what comes from where; ``enter``
-and ``leave`` carry one more value through an op.
+``joins`` lists the values in which paths meet, after branches and at the head and end of loops, with their operands. ``enter`` and
+``leave`` carry one more value through an op.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ class Layout:
         return block.ops[index] if index >= 0 else None
 
 
-#: an operand that comes from one path, as its place in a list of the op
+#: an operand that comes from one path, as its index in a list of the op
 Entry = tuple[list[Operand], int]
 
 
 def entries(op: Op) -> Iterator[tuple[Value, list[Entry]]]:
-    """Each value in which paths meet, with where its operands stand."""
+    """Each value in which paths meet, with the positions of its operands."""
     match op:
         case If():
             for k, out in enumerate(op.outs):

@@ -322,7 +322,7 @@ def may_be_changed(type_: Type) -> bool:
 
 
 def holds_parts(type_: Type) -> bool:
-    """Is it an item with parts, or a list of such items?"""
+    """Whether it is an item with parts, or a list of such items."""
     return isinstance(type_, Struct) or isinstance(type_, List) and holds_parts(type_.item)
 
 

@@ -171,7 +171,7 @@ def _needed(op: If, k: int, known: Mapping[Value, frozenset[Side]], doubtful: Co
 
 
 def is_undefined(operand: Operand) -> bool:
-    """Whether the operand stands for an unbound value."""
+    """Whether the operand represents an unbound value."""
     return isinstance(operand, Const) and isinstance(operand.value, Undef)
 
 

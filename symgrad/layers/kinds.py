@@ -222,7 +222,7 @@ class Bilinear(TensorLayer):
 
 
 class Identity(TensorLayer):
-    """What goes in."""
+    """The identity: returns its input."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("identity")

@@ -22,12 +22,12 @@ class Access:
     handle: Value
     writes: bool
     index: Index | None
-    adds: bool = False  #: is the written value a sum with the old one?
+    adds: bool = False  #: whether the written value is a sum with the old one
 
 
 @dataclass(eq=False, slots=True)
 class Summary:
-    """The reads and writes of ops and all ops inside them; ``alias`` maps values that may be one array to one representative."""
+    """The reads and writes of ops and all ops inside them; ``alias`` maps may-alias values to one representative."""
 
     alias: Mapping[Value, Value] = field(default_factory=dict)
     defined: set[Value] = field(default_factory=set)

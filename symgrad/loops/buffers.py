@@ -82,7 +82,7 @@ def is_steady(operand: Operand, loops: list[Value], makers: dict[Value, Call], i
 
 
 def replace_carried(loop: For, block: Block, writer: Writer) -> None:
-    """Overwrite a loop-carried array instead of allocating it anew in each iteration."""
+    """Overwrite a loop-carried array instead of allocating a new one in each iteration."""
     for k, argument in enumerate(loop.carried):
         yielded, init = loop.body.yields[k], loop.inits[k]
         maker = next((op for op in loop.body.ops if yielded in op.outs), None)

@@ -147,7 +147,7 @@ def moved(items: list[Item], axis: int) -> list[Item]:
 
 
 def hand_out(block: Block, writer: Writer, handle: Value, maker: Call, axis: int) -> None:
-    """Yield a row-major copy in place of the array."""
+    """Yield a row-major copy instead of the array."""
     extents = [*maker.args[:-1]]
     extents.insert(axis, maker.args[-1])
     with writer.build.inside(block), writer.build.at(maker.loc):

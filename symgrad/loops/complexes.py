@@ -1,8 +1,8 @@
 """Lowering of complex scalars: each row -> ops that mean under numba what Python and NumPy mean.
 
-numba raises for a zero divisor, and the kernel is then left. It is also left where a function or a power is not
-finite. Python may raise there (``cmath`` outside its domain, overflow), and numba's functions have no value for
-large numbers where NumPy's do (``np.tanh(710 + 1j)``).
+numba raises for a zero divisor, and the kernel then bails out. It also bails out where a function or a power is not finite: Python may
+raise there (``cmath`` outside its domain, overflow), and numba's functions have no value for large numbers where NumPy's do
+(``np.tanh(710 + 1j)``).
 """
 
 from __future__ import annotations

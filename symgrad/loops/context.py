@@ -183,7 +183,7 @@ class Context:
         return self.resolve(extent, *(f.symbols for f in self.frames))
 
     def known_extents(self, type_: Type, extents: Sequence[Operand]) -> tuple[Operand, ...]:
-        """The computed extents, or those that the type gives."""
+        """The computed extents, or those of the type."""
         shape = type_.shape if isinstance(type_, Array) else None
         if shape is None or len(shape) != len(extents):
             return tuple(extents)
@@ -245,7 +245,7 @@ class Context:
     # -------------------------------------------------------------- memory
 
     def materialised(self, operand: Operand) -> Form:
-        """The array in row-major memory, which is given to it now if it has none."""
+        """The array in row-major memory, which is allocated if it has none."""
         form = self.form(operand)
         if form.memory is not None:
             return form
@@ -332,7 +332,7 @@ class Context:
         return results
 
     def compare_exactly(self, args: list[Operand]) -> None:
-        """Leave if a Python integer compared with a Python float has more bits than the float: numba would round it."""
+        """Bail out if a Python integer compared with a Python float has more bits than the float: numba would round it."""
         kinds = [getattr(a.type, "kind", None) for a in args]
         if sorted(map(str, kinds)) != ["float", "int"] or not is_python(*(a.type for a in args)):
             return

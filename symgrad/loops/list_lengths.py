@@ -1,4 +1,4 @@
-"""Lists of which only the length is read hold zeros in the place of their items."""
+"""Replaces items by zeros in lists of which only the length is read."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def is_stored_view(context: Context, value: Value) -> bool:
 
 
 def is_new(context: Context, value: Operand) -> bool:
-    """Whether an op has allocated an array's memory, whatever has been stored to it since."""
+    """Whether an op has allocated an array's memory, regardless of later stores."""
     maker = context.facts.maker.get(value) if isinstance(value, Value) else None
     if isinstance(maker, If) and isinstance(value, Value):
         place = maker.outs.index(value)

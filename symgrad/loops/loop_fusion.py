@@ -64,7 +64,7 @@ class Merging:
     writer: Writer
     count: dict[Value, int]
     apart: set[Value]
-    names: dict[Value, Value]  #: representatives of values that may be one array
+    names: dict[Value, Value]  #: representatives of may-alias values
 
     def block(self, block: Block) -> None:
         done: list[tuple[Op, Summary]] = []

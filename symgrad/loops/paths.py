@@ -24,12 +24,12 @@ class Place:
     extents: tuple[Operand, ...]
     at: Callable[[Index], Index]
     arrays: tuple[Form, ...] = ()  #: the integer arrays among the subscripts
-    whole: bool = False  #: does it contain every element, in some order?
+    whole: bool = False  #: whether it contains every element, in some order
     part: Literal["", "real", "imaginary"] = ""  #: the selected part of complex numbers
 
     @property
     def repeats(self) -> bool:
-        """Whether two elements of the part may be one element of the array."""
+        """Whether two elements of the part may be the same element of the array."""
         return bool(self.arrays)
 
 

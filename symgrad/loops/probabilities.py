@@ -18,7 +18,7 @@ INFINITE = Const(math.inf)
 ROOT = Const(math.sqrt(0.5))
 FAR = Const(-36.0)  #: below, the tail probability underflows, but its logarithm does not
 SCALED = Const(26.0)  #: above, ``exp(x * x)`` overflows, and ``erfc(x)`` underflows
-TAIL = Const(12.0)  #: above, only the asymptotic series gives the slopes of ``erfcx`` with any precision
+TAIL = Const(12.0)  #: above, only the asymptotic series computes the slopes of ``erfcx`` with any precision
 
 
 def expit(call: Call, words: str, x: Operand) -> Operand:

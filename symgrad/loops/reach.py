@@ -42,7 +42,7 @@ class CompilerFailed(OutOfReach):
         return self.reason
 
 
-#: numba compiles so many lines or operations of a kernel in about a minute
+#: the number of lines or operations of a kernel that numba compiles in about a minute
 LONGEST = 2000
 
 

@@ -34,8 +34,8 @@ class Fold:
     dtype: str
     start: Operand
     step: Step
-    needs_one: bool = False  #: is it undefined for no elements?
-    sums: bool = False  #: do zeros leave the result unchanged?
+    needs_one: bool = False  #: whether it is undefined for no elements
+    sums: bool = False  #: whether zeros leave the result unchanged
 
 
 def innermost(lowering: Context, form: Form) -> int:

@@ -74,7 +74,7 @@ def is_wide(type_: Type) -> bool:
 
 
 def narrowed(build: Builder, op: Call, args: Args) -> Args:
-    """The operands, with Python numbers cast to the dtype that NumPy gives them beside a narrower one.
+    """The operands, with Python numbers cast to the dtype that NumPy uses when they are combined with a narrower one.
 
     numba would compute in 64 bits: ``np.float32(0.1) * 0.1``, for example.
     """
@@ -104,7 +104,7 @@ def widened(build: Builder, op: Call, args: Args) -> Args:
 
 
 def settled(build: Builder, op: Call, value: Operand) -> list[Operand]:
-    """The result in the dtype that NumPy gives it."""
+    """The result in NumPy's result dtype."""
     type_ = op.outs[0].type
     if isinstance(type_, Scalar) and type_.dtype not in (None, "any", "f64", "i64") and isinstance(value, Value):
         return [build.call("cast", value, dtype=type_.dtype)]
@@ -355,7 +355,7 @@ def made_finite(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def whole(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """Rounding; the functions of ``math`` and ``round`` give Python integers."""
+    """Rounding; the functions of ``math`` and ``round`` return Python integers."""
     if op.settings.get("via") == "math" or op.name == "rounded":
         unless_small(build, args[0])
     if len(args) > 1:

@@ -83,7 +83,7 @@ def parted(context: Context, results: list[Operand], finish: Finish) -> Parted:
 
 @dataclass
 class Parting:
-    """Collects what the first half passes to the second."""
+    """Collects the values that the first half passes to the second."""
 
     context: Context
     turn: Turn

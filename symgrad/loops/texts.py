@@ -84,7 +84,7 @@ def as_lists(type_: Type) -> Type:
 
 
 def kind_of(type_: Type) -> str | None:
-    """``"text"``, ``"set"`` or ``"list"``: what the type is, or None."""
+    """``"text"``, ``"set"`` or ``"list"`` for such a type, else None."""
     if isinstance(type_, List):
         return "list"
     name = type_.name.partition("[")[0] if isinstance(type_, Object) else ""

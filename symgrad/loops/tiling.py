@@ -30,7 +30,7 @@ def tiling(block: Block, writer: Writer) -> None:
 
 
 def in_block(block: Block, writer: Writer, names: Mapping[Value, Value]) -> None:
-    """The same; ``names`` maps values that may be one array to one representative."""
+    """The same; ``names`` maps may-alias values to one representative."""
     loops: set[Op] = set()
     rest = block.ops
     while region := next_region(block, rest, writer, names):

@@ -17,7 +17,7 @@ from symgrad.loops.writer import Writer, key_of, number
 
 
 class Kind(Enum):
-    """When an op runs: before or beside the strips, in each strip, or after them; ``START``: the initial value of a fold."""
+    """When an op runs: before or between the strips, in each strip, or after them; ``START``: the initial value of a fold."""
 
     EARLY, STRIP, LATE, START = range(4)
 
@@ -72,7 +72,7 @@ class Region:
     block: Block
     extent: Operand
     writer: Writer
-    alias: Mapping[Value, Value]  #: representatives of values that may be one array
+    alias: Mapping[Value, Value]  #: representatives of may-alias values
     summaries: dict[Op, Summary] = field(default_factory=dict)  #: shared by the regions tried before anything is rewritten
     order: list[Part] = field(default_factory=list)
     strip: Seen = field(default_factory=Seen)

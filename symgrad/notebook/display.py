@@ -31,7 +31,7 @@ TOKENS = {
 
 
 def bundle(derived: Derived | Bound) -> dict[str, str]:
-    """What a notebook is given for a derivative: ``text/plain``, and where it has been called, ``text/html`` and ``text/latex``."""
+    """The notebook representations of a derivative: ``text/plain``, and after a call also ``text/html`` and ``text/latex``."""
     shown = {"text/plain": repr(derived)}
     inner: Any = derived._derived if isinstance(derived, Bound) else derived
     if inner._table.current() is None:
@@ -99,7 +99,7 @@ def style(keys: Iterable[str]) -> Html:
 
 
 def table(title: str, notes: Sequence[Note], line: Callable[[str, int], str]) -> Html:
-    """What ``explain`` says as a table: the line, its text, the kind of decision, and what was decided."""
+    """The remarks of ``explain`` as a table: the line, its text, the kind of decision, and the decision."""
     order = {kind: number for number, kind in enumerate(KINDS)}
     lines: list[Html] = []
     last = ("", 0)

@@ -13,7 +13,7 @@ from symgrad.orders import derivative_of_order, wrt_of
 from symgrad.text import is_name
 from symgrad.values import NotAValue, arguments_of
 
-DATA = (bool, int, float, complex, str, tuple, list, dict, np.ndarray, np.generic)  #: what ``--args`` may name of the notebook
+DATA = (bool, int, float, complex, str, tuple, list, dict, np.ndarray, np.generic)  #: the names of the notebook that ``--args`` may use
 
 
 class Wrong(Exception):
@@ -28,7 +28,7 @@ class Grammar(argparse.ArgumentParser):
 
 
 def grammar() -> Grammar:
-    """What may stand behind ``%%symgrad``."""
+    """The arguments of ``%%symgrad``."""
     parser = Grammar("%%symgrad", add_help=False)
     parser.add_argument("function", nargs="?", help="a function that the cell defines (default: the last one)")
     parser.add_argument("--args", help="arguments for which the derivative is made: values, or names of the notebook's data")

@@ -1,7 +1,7 @@
 """Access regions: which part of an array an op reads or writes, and whether two ops may access one element.
 
-Only what is proved counts as apart: paths whose integers are sums of loop indices, extents and other
-integers, compared axis by axis.
+Regions count as disjoint only if that is proved: by paths whose integers are sums of loop indices, extents and other integers, compared
+axis by axis.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from symgrad.ops.indexing import OPERANDS, steps
 
 #: rows with a path, and where their paths begin among the operands
 PATHS = {"view": 1, "take": 1, "take_written": 1, "set_at": 2, "add_at": 2, "add_written": 2}
-#: rows that read or write an item of a list in a list, whose two places follow the list; or a list in a list, with one place
+#: rows that access an item of a list in a list, by two indices after the list; or a list in a list, by one index
 TABLES = {"table_take": 2, "table_set": 2, "table_add_at": 2, "list_set": 1, "list_add_at": 1}
 
 Span = tuple[Sum, Sum | None]  #: from, and up to, not including; None where no end is known
@@ -46,7 +46,7 @@ def spans(op: Call, here: Round) -> list[Span | None]:
 
 
 def is_plain(operand: Operand, letter: str) -> bool:
-    """Is it an integer, or None as a bound of a slice?"""
+    """Whether it is an integer, or None as a bound of a slice."""
     if isinstance(operand, Const) and operand.value is None:
         return letter == "s"
     return isinstance(operand.type, Scalar) and operand.type.kind == "int"
@@ -78,7 +78,7 @@ def span(letter: str, operands: list[Operand], extent: Extent | None, array: Val
 
 
 def apart(a: list[Span | None], b: list[Span | None], facts: list[Sum]) -> bool:
-    """Do the two surely have no element in common?"""
+    """Whether the two surely have no element in common."""
     for one, two in zip(a, b, strict=False):
         if one is None or two is None:
             continue

@@ -74,7 +74,7 @@ class Round:
             self.asked(test, holds)
 
     def asked(self, test: Operand, holds: bool) -> None:
-        """Record what a condition implies for integers, where it is true or where it is false."""
+        """Record the facts about integers that a condition implies, where it is true or where it is false."""
         op = self.layout.op_of(test) if isinstance(test, Value) and test in self.layout.places else None
         match op:
             case Call(name="not_", args=[inner]):

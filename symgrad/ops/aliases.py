@@ -110,7 +110,7 @@ def results_shared(func: Func, known: dict[Func, Shares]) -> Shares:
     return tuple(tuple(source for source, root in roots if root is end) for end in ends)
 
 
-# ------------------------------------------------------------------ what blocks define and read
+# ------------------------------------------------------------------ definitions and reads of blocks
 
 
 def defined(block: Block) -> set[Value]:

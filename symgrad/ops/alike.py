@@ -1,4 +1,4 @@
-"""Ops whose operands and results share a type, or whose elements do, such as a list and what is appended to it."""
+"""Ops whose operands and results share a type, or whose elements do, such as a list and an item appended to it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Batching rules: how a row is computed for all examples of a batch at once. Rows name their rule in the field ``batch``.
 
-A value of all examples has the batch axis first, a scalar of each example is an element of a vector. A rule is given the op as it is
-for one example, in ``Examples``, and appends ops for all; it raises NotBatched where NumPy has no function for that.
+A value of all examples has the batch axis first; a scalar of each example is an element of a vector. A rule receives the op of one
+example, in ``Examples``, and appends ops for all; it raises NotBatched where NumPy has no function for that.
 """
 
 from __future__ import annotations

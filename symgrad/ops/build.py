@@ -1,8 +1,7 @@
 """The builder: inserts typed ops at an insertion point.
 
-The builder asks the op's row for the type of its result, so whoever builds a program knows the
-type of every value at once. It also remembers which integer values are extents, so that
-``np.zeros(n)`` and ``np.ones(n)`` have the same shape.
+The op's row determines the type of its result, so the type of every value is known at once. The builder also remembers which integer
+values are extents, so that ``np.zeros(n)`` and ``np.ones(n)`` have the same shape.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ def _added(a: Extent, b: Extent, times: int = 1) -> Extent | None:
     return None if one is None or other is None else extent_of(combined(one, other, times))
 
 
-#: rows that make arrays of so many elements along each axis, and where among the operands these numbers begin
+#: rows that create arrays from their extents, and the position of the first extent among the operands
 SIZED = {"zeros": 0, "ones": 0, "empty": 0, "full": 1}
 #: rows that make extents of extents
 SUMS: dict[str, Callable[..., Extent | None]] = {
@@ -146,7 +145,7 @@ class Builder:
             self.loc = outer
 
     def extent_of(self, operand: Operand) -> Extent:
-        """Return the extent that an integer operand stands for; the same operand always stands for the same extent."""
+        """Return the extent that an integer operand represents; the same operand always represents the same extent."""
         if isinstance(operand, Const):
             return operand.value if isinstance(operand.value, int) else Dim("?")
         if operand not in self.extents:

@@ -1,9 +1,9 @@
 """table: functions of complex numbers that differ from those of real numbers, and the rows that are valid for complex operands.
 
 The gradient of a real ``f`` with respect to ``z = x + iy`` is ``df/dx - i df/dy``. So a function that has a complex derivative passes
-``out_grad`` on as a real one does, multiplied by that derivative: the rows in ``RIGHT`` stand as they are. Others have a row of their
-own for complex operands, which ``INSTEAD`` names and the builder puts in their place. The engine takes the real part where the
-operand is real. What is not in ``RIGHT`` is refused where an operand or a result is complex.
+``out_grad`` on as a real one does, multiplied by that derivative: the rows in ``RIGHT`` need no change. Other rows have a counterpart
+for complex operands, which ``INSTEAD`` names and the builder substitutes. The engine takes the real part where the operand is real.
+Rows outside ``RIGHT`` are refused where an operand or a result is complex.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ RIGHT = {*NAMES.split(), *(f"einsum{n}{part}" for n in range(1, 5) for part in (
 
 
 def for_complex(name: str, settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The row, and its settings, that stands for one of ``INSTEAD`` where its operands are complex."""
+    """The row, with its settings, that replaces one of ``INSTEAD`` where its operands are complex."""
     other, more = INSTEAD[name]
     kept = {key: value for key, value in settings.items() if key in ROWS[other].settings}
     return other, {**ROWS[other].settings, **kept, **more}

@@ -1,6 +1,6 @@
 """table: functions whose derivative is zero almost everywhere, or whose results are not numbers.
 
-Those applied element by element stand with the others in ``elementwise.py``, reductions in ``reductions.py``.
+Functions applied element by element are in ``elementwise.py``, reductions in ``reductions.py``.
 """
 
 from __future__ import annotations

@@ -12,10 +12,10 @@ from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Value, While
 from symgrad.ir.types import Array
 from symgrad.ops.implicit import PULLED_BACK
 
-#: how many ops stand in a chain for which it pays to run it piece by piece
+#: the number of ops in a chain from which tiling pays
 CHAIN = 8
 
-#: what a function may hold, by the word in ``Pass.needs``
+#: the kinds of constructs, by the word in ``Pass.needs``
 CONTENTS: dict[str, str] = {
     "loops": "a loop",
     "branches": "a branch",
@@ -41,7 +41,7 @@ CONTENTS: dict[str, str] = {
     "remarks": "somebody who is told what passes decide",
 }
 
-#: the rows that tell that a function holds something, anywhere
+#: the rows that show a kind of construct, anywhere
 ROWS_OF: dict[str, frozenset[str]] = {
     "extremes": frozenset({"max", "min"}),
     "stores": frozenset({"set_at"}),
@@ -64,13 +64,13 @@ ROWS_IN_LOOPS: dict[str, frozenset[str]] = {
 
 
 def holds_any(func: Func, *words: str) -> bool:
-    """Does a function hold anything of this?"""
+    """Whether a function contains a construct of one of these kinds."""
     return Contents.of(func).holds_any(words)
 
 
 @dataclass(slots=True)
 class Contents:
-    """What one walk through a function has found."""
+    """The constructs found by one walk over a function."""
 
     func: Func
     rows: set[str] = field(default_factory=set)
@@ -79,7 +79,7 @@ class Contents:
 
     @staticmethod
     def of(func: Func) -> Contents:
-        """The contents of a function as it stands."""
+        """The contents of a function in its present state."""
         contents = Contents(func)
         if func.notes is not None:
             contents.others.add("remarks")
@@ -89,7 +89,7 @@ class Contents:
         return contents
 
     def enter(self, body: Block) -> None:
-        """Go through all blocks, without recursion: programs may be deep."""
+        """Walk all blocks, without recursion: programs may be deep."""
         pending = [(body, False)]
         while pending:
             block, looped = pending.pop()
@@ -104,7 +104,7 @@ class Contents:
                     pending += [(inner, looped or isinstance(op, For | While)) for inner in op.blocks]
 
     def note(self, op: Op) -> None:
-        """Note a loop or a branch."""
+        """Record a loop or a branch."""
         if isinstance(op, If):
             self.others.add("branches")
             if op.loc.backward:
@@ -115,11 +115,11 @@ class Contents:
                 self.others.add("batches")
 
     def holds_any(self, words: Iterable[str]) -> bool:
-        """Does the function hold anything of this?"""
+        """Whether the function contains a construct of one of these kinds."""
         return any(self.holds(word) for word in words)
 
     def holds(self, word: str) -> bool:
-        """Does the function hold what the word stands for?"""
+        """Whether the function contains a construct of this kind."""
         if word in ROWS_OF:
             return not (self.rows.isdisjoint(ROWS_OF[word]) and self.rows_in_loops.isdisjoint(ROWS_OF[word]))
         if word in ROWS_IN_LOOPS:
@@ -130,13 +130,13 @@ class Contents:
 
 
 def is_known(value: Value) -> bool:
-    """Is it an array whose extents are all known?"""
+    """Whether the value is an array whose extents are all static."""
     shape = value.type.shape if isinstance(value.type, Array) else None
     return bool(shape) and all(isinstance(extent, int) for extent in shape or ())
 
 
 def defined_in_loops(body: Block) -> Iterator[Value]:
-    """What is defined in loops."""
+    """The values defined in loops."""
     pending = [(body, False)]
     while pending:
         block, looped = pending.pop()

@@ -159,7 +159,7 @@ rule(
     emit=lambda s, t: "np.arange(*bounds)" if s["dtype"] is None else "np.arange(*bounds, dtype=dtype)",
     bounds_grad="part_of_bound(out_grad, *bounds, at=position)",
 )
-# each element is start + i * step, and the end is not reached smoothly: what a bound contributed to a range, and its cotangent
+# element i is start + i * step, and the end depends discontinuously on the bounds: the part of a bound in a range, and its cotangent
 rule("part_of_bound(g, *bounds, at=0)", _part_of_bound_law, emit=_part_of_bound,
      g_grad="range_of_bound(out_grad, shape_of(g), *bounds, at=at)", bounds_grad=None)  # fmt: skip
 rule("range_of_bound(g, shape, *bounds, at=0)", into_shape_law, emit=_range_of_bound,

@@ -1,6 +1,6 @@
 """table: calls of functions with a ``custom_vjp``; ``adjoint/custom.py`` replaces them by the user's backward function.
 
-``custom`` is its first operand, and its derivative is what a lowered backward function makes of the residuals.
+``custom`` returns its first operand; its derivative is the result of a lowered backward function for the residuals.
 """
 
 from __future__ import annotations

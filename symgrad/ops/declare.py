@@ -30,18 +30,17 @@ Emit = str | Callable[[dict[str, Any], list[Type]], str]
 class Row:
     """One function of the vocabulary.
 
-    ``params`` are its operands (the last may be ``*rest``), ``settings`` its Python data with
-    defaults. ``partials`` (elementwise rows) are d out / d param as expressions; ``pullbacks``
-    (all other rows) the whole cotangent of a param, or None where it has none on purpose.
-    In both, names are the params, settings, outputs, and for pullbacks ``<output>_grad``;
-    function names are rows. Two more names may occur in a pullback: ``into``, the buffer that
-    holds the cotangent of the param so far, zeros at first (the expression then is the new
-    buffer, not a contribution), and ``taken``, the cotangent of the output given up to be
-    written to. ``are_alike(l, v)`` asks whether all items of a list have the form of a value.
-    ``consumes``: the first operand's memory becomes the output's. ``within``: and so does that of the lists in it, which are changed.
-    ``emit`` is the Python expression, or for ``statement`` rows the statement, that computes it; if ``by_name``, the operands
-    stand in it by the names in the setting ``names``.
-    ``batch`` is the rule that computes it for all examples of a batch at once, one of ``ops/batched.py``; None if there is none.
+    ``params`` are its operands (the last may be ``*rest``), ``settings`` its Python data with defaults. ``partials``
+    (elementwise rows) are d out / d param as expressions; ``pullbacks`` (all other rows) the whole cotangent of a
+    param, or None where it has none on purpose. In both, names are the params, settings, outputs, and for pullbacks
+    ``<output>_grad``; function names are rows. Two more names may occur in a pullback: ``into``, the buffer that
+    holds the cotangent of the param so far, zeros at first (the expression then is the new buffer, not a
+    contribution), and ``taken``, the cotangent of the output, which may be overwritten. ``are_alike(l, v)`` tests
+    whether all items of a list have the form of a value. ``consumes``: the first operand's memory becomes the
+    output's. ``within``: so does that of the lists in it, which are changed. ``emit`` is the Python expression, or
+    for ``statement`` rows the statement, that computes it; if ``by_name``, it refers to the operands by the names in
+    the setting ``names``. ``batch`` is the rule that computes it for all examples of a batch at once, one of
+    ``ops/batched.py``, or None.
     """
 
     name: str

@@ -1,8 +1,7 @@
 """formula -> partial derivatives, with sympy: ``"sqrt(x)"`` -> ``{"x": "0.5 / out"}``.
 
-Plain ``diff``, then the output is put back where the formula reappears; never ``simplify``, which
-loses the output and overflows. The partials of the shipped rows stand in ``derived.py``, so sympy
-is imported only for a formula that is new.
+Plain ``diff``, then the output is substituted where the formula reappears; never ``simplify``, which loses the output and overflows.
+The partials of the shipped rows are in ``derived.py``, so sympy is imported only for a formula that is new.
 """
 
 from __future__ import annotations

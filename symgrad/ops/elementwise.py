@@ -1,9 +1,8 @@
 """table: functions applied element by element, with the partial derivative of each input.
 
-A partial is an expression over the params, ``out`` and other rows; the engine multiplies by the
-cotangent and sums over what was broadcast. One not given is the formula's, derived by sympy
-(``derived.py``). The setting ``via`` says how the user spelt it: None an operator or NumPy,
-``"math"`` the math module or a builtin, ``"numpy"`` NumPy where None is an operator.
+A partial is an expression over the params, ``out`` and other rows; the engine multiplies by the cotangent and sums over broadcast axes.
+A missing partial is derived from the formula by sympy (``derived.py``). The setting ``via`` is the user's spelling: None an operator or
+NumPy, ``"math"`` the math module or a builtin, ``"numpy"`` NumPy where None is an operator.
 """
 
 from __future__ import annotations
@@ -102,8 +101,8 @@ def elementwise(text: str, *, emit: str | Emit | None = None, numpy: str | None 
                 **partials: str | None) -> Row:  # fmt: skip
     """Declare ``name(x, y) = formula``; ``dx=``, ``dy=`` are explicit partial derivatives, None declares zero.
 
-    ``like`` is an expression that gives the same dtypes, where ``emit`` is not one of NumPy's. ``steep``: there are points
-    where the function has a value and its slope is infinite.
+    ``like`` is an expression with the same dtypes, where ``emit`` is not one of NumPy's. ``steep``: at some points
+    the function has a value and its slope is infinite.
     """
     name, params, settings, outs, formula = parse_signature(text)
     if numpy or math or scipy:
@@ -152,7 +151,7 @@ def _where_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
 
 
 def _larger_law(name: str) -> Law:
-    """The builtin hands back one of its operands."""
+    """The builtin returns one of its operands."""
     plain = elementwise_law(lambda s: evaluator(("x", "y"), f"np.{name}(x, y)"))
 
     def law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
@@ -287,7 +286,7 @@ elementwise("multiply(x, y) = x * y", emit="x * y", numpy="np.multiply(x, y)", c
 elementwise("divide(x, y) = x / y", emit="x / y", numpy="np.divide(x, y)", cheap=True)
 elementwise("negative(x) = -x", emit="-x", numpy="np.negative(x)", cheap=True, linear="x")
 elementwise("positive(x) = x", emit="+x", numpy="np.positive(x)", dx="1", cheap=True, linear="x")
-# the formula's own out*y/x is 0/0 at x = 0; at y = 0 the slope is 0 whatever x is
+# the formula's own out*y/x is 0/0 at x = 0; at y = 0 the slope is 0 for every x
 elementwise("power(x, y) = x ** y", emit="x ** y", numpy="np.power(x, y)", math="math.pow(x, y)", law=_power_law,
             dx="y * slope_power(x, lowered(y))", dy="out * log_of_base(x)")  # fmt: skip
 # of Python's numbers, which raise where NumPy's are infinite; ``order`` of the derivative, for the function itself may raise

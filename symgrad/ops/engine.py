@@ -234,8 +234,8 @@ rule("spread(g, shape, axis=None, keepdims=False)", _spread, batch=batched.over_
 rule('array_or_zeros(g, shape, dtype="f64")', _array_or_zeros, emit=_array_or_zeros_text, alias="depends", linear="g",
      g_grad="fit(out_grad, shape_of(g))", shape_grad=None)  # fmt: skip
 rule("in_form(g, x)", _second, emit="in_form(g, x)", alias="depends", g_grad="out_grad", x_grad=None)
-# sums a cotangent to the shape of what was broadcast; ``array``: a 0-d array stays one. Which axes are summed is known when it
-# runs, so that the derivative spreads over ``axis=()``: in turn, nothing is summed but what ``fit`` finds
+# sums a cotangent to the shape before broadcasting; ``array``: a 0-d array stays one. The summed axes are known only at run time, so
+# the derivative spreads over ``axis=()``; its own derivative sums only the axes that ``fit`` determines
 rule("unbroadcast(g, shape, array=False)", _unbroadcast, batch=batched.unbroadcast, emit=_unbroadcast_text, linear="g", alias="depends",
      g_grad="spread(out_grad, shape_of(g), axis=(), keepdims=True)", shape_grad=None)  # fmt: skip
 rule('cast(x, dtype="f64")', _cast, batch=batched.same, emit=_cast_text, linear="x", x_grad="fit(out_grad, shape_of(x))")

@@ -222,7 +222,7 @@ rule(
     tape_grad="push(rest_grad, values_grad)",
 )
 
-# where the number of rounds is known before: ``put`` stores once in each place that ``get`` reads, or adds to what is there
+# where the number of iterations is known in advance: ``put`` stores once in each slot that ``get`` reads, or adds to its content
 constant("slots(count)", _slots, emit="[None] * count")
 constant("slots_like(tape)", _slots, emit="[None] * len(tape)")
 rule("put(tape, i, first, *more, add=False)", _put, batch=batched.kept, emit=_put_text, consumes=True, statement=True,
@@ -262,7 +262,7 @@ constant("zeros_like(x, item=False)", _zeros_like, emit=_zeros_like_text)
 constant("list_len(l)", _int, emit="len(l)", cheap=True)
 constant("list_index(l, v)", _int, emit="l.index(v)")
 constant("is_float(x)", lambda types, settings, dim: Scalar("bool"), emit="isinstance(x, float)")
-# of lists of equal lengths, and as many numbers or texts: which stand together at one place
+# the index of a number or text in each of several lists of equal lengths, at which all of them are found
 constant("contains_row(*parts)", lambda types, settings, dim: Scalar("bool"), emit="contains_row(*parts)")
 constant("row_index(*parts)", _int, emit="row_index(*parts)")
 constant("order_of(backwards, first, *more)", lambda types, settings, dim: List(INT), emit="order_of(backwards, first, *more)")

@@ -66,30 +66,30 @@ constant("barrier(x)", _first, emit="x", alias="same", cheap=True)
 # a value in a block inside, which gradients find by its key
 rule("label(x, key='')", _first, emit="x", alias="same", cheap=True, x_grad="out_grad")
 rule("probe(x, p)", _first, emit="x", alias="same", cheap=True, x_grad="out_grad", p_grad="out_grad")
-# what the user's ``text`` computes of the operands ``reads``, which it calls by ``names``; then the text alone, in what is read
+# the value of the user's ``text`` over the operands ``reads``, which it calls by ``names``; then the text alone, for text that is read
 rule("as_written(x, *reads, text='', names=(), is_augmented=False)", _first, emit="x", x_grad="out_grad", reads_grad=None)
 constant("written(*reads, text='', names=(), is_augmented=False, type=None)", lambda types, settings, dim: settings["type"] or UNKNOWN,
          emit=lambda s, t: s["text"], by_name=True)  # fmt: skip
 constant("cut(x)", _first, emit="pass", consumes=True, statement=True)
 constant("check(test, message)", _nothing, emit=lambda s, t: "assert test" if t[1] == Object("None") else "assert test, message",
          effect=True, statement=True)  # fmt: skip
-# a number or an array of which nothing is known, beside what carries a derivative
+# a number or an array of unknown kind, combined with a value that has a derivative
 constant("check_real(x)", _nothing, emit="check_real(x)", effect=True, statement=True)
-# what a function returned, of which nothing is known: is it a number (``one``), or else a number, an array or a list?
+# the result of a function of unknown type: tests that it is a number (``one``), or else a number, an array or a list
 constant("check_result(x, one=True)", _nothing, emit=lambda s, t: "check_result(x)" if s["one"] else "check_result(x, False)",
          effect=True, statement=True)  # fmt: skip
-# as many items as names that they are unpacked to
+# the number of items must equal the number of names that they are unpacked to
 constant("check_count(n, count, message)", _nothing, emit="if n != count:\n    raise ValueError(message)", effect=True, statement=True)
 constant("raise_error(kind, *args)", _nothing, emit="raise kind(*args)", effect=True, statement=True)
 # a value that nothing reads, computed since that may raise
 constant("evaluated(x)", _nothing, emit="x", effect=True, statement=True)
-# before and behind what a function does that runs again in the backward half
+# before and after the part of a function that runs again in the backward half
 for _name in ("checkpoint_begin", "checkpoint_end"):
     constant(f"{_name}()", _nothing, emit="pass", effect=True, statement=True)
 # leave a compiled function: its caller runs the NumPy code instead
 constant("bail_out(test)", _nothing, emit="if test:\n    raise ArithmeticError", effect=True, statement=True)
 constant("rounded(x, *digits)", _rounded, emit="round(x, *digits)")
-# a text that is known, as a value beside others that are not
+# a static text, as a value together with dynamic ones
 constant("literal_text(text)", _text, emit="text", cheap=True)
 missing("format_text(template, *args)", _text, SEEN, emit="template.format(*args)")
 missing("format_percent(template, value)", _text, SEEN, emit="template % value")

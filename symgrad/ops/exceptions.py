@@ -1,7 +1,7 @@
 """Rows that make exceptions values of a program: whether an operation raises, which exception, of which class, and raising it again.
 
-``failure`` runs an operation only to see what it raises: None, or the exception. The operation itself stands behind it, where it is
-known not to raise.
+``failure`` runs an operation only for its exception: the result is None, or the exception. The operation itself follows on the path on
+which it does not raise.
 """
 
 from __future__ import annotations

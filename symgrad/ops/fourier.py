@@ -26,7 +26,7 @@ def dtype_made(name: str, of: Type) -> str | None:
 
 
 def transform_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """The type of the coefficients: as many as there are numbers along the axes, except along the last one of real transforms."""
+    """The type of the coefficients: as many as there are numbers along the axes, except along the last axis of real transforms."""
     name, axes = settings["kind"], settings["axes"]
     shape, dtype = shape_of(types[0]), dtype_made(name, types[0])
     if shape is None or any(not -len(shape) <= axis < len(shape) for axis in axes):

@@ -1,9 +1,9 @@
 """table: solutions that SciPy's solvers return, with the derivative that follows from the solved equation.
 
-``solver`` calls SciPy; its result carries no derivative. ``implicit``, ``attained``, ``integral`` and ``trajectory`` are that result
-again, each with the derivative of the solution of a kind of equation. ``adjoint/solutions.py``, ``trajectories.py`` and
-``tangent/trajectories.py`` write that derivative, when one is asked for: what they write are calls of solvers and rows of these kinds
-again. ``weighted_sensitivity`` is such a derivative: the cotangents of a trajectory, computed by the adjoint equation.
+``solver`` calls SciPy; its result has no derivative. ``implicit``, ``attained``, ``integral`` and ``trajectory`` return that result,
+each with the derivative of the solution of a kind of equation. ``adjoint/solutions.py``, ``trajectories.py`` and
+``tangent/trajectories.py`` emit that derivative on demand, as calls of solvers and rows of these kinds. ``weighted_sensitivity`` is
+such a derivative: the cotangents of a trajectory, computed by the adjoint equation.
 """
 
 from __future__ import annotations
@@ -64,15 +64,15 @@ def _weighted(position: int | str) -> str:
 
 # a call of SciPy; among the operands may be functions of the program
 constant("solver(f, *args, names=(), type=None)", _stated, emit="f(*args)")
-# an item of what it gives, by its place, or an attribute, by its name; of an array without axes the number, by ()
+# an item of its result, by index, or an attribute, by name; of an array without axes the number, by ()
 constant("solved(result, part=0, type=None)", _stated, emit=_part)
-# what ``quad`` gives with ``full_output=True``: is there a message?
+# whether ``quad`` returns a message with ``full_output=True``: 1 or nan
 constant("integrated(result)", _factor, emit="integrated(result)")
-# what ``odeint`` reports with ``full_output=True``: has it come to the end?
+# whether ``odeint`` reports success with ``full_output=True``: 1 or nan
 constant("reached(report)", _factor, emit="reached(report)")
 # one, or, after a warning with the solver's message, nan
 constant("convergence(success, message)", _factor, emit="convergence(success, message)")
-# the states that ``solve_ivp`` gives, or, after a warning with its message, nan
+# the states that ``solve_ivp`` returns, or, after a warning with its message, nan
 constant("states_reached(result, initial, times, type=None)", _stated, emit="states_reached(result, initial, times)")
 # ``x`` solves ``func(x, *rest) == 0``; its derivative is multiplied by ``valid``
 rule("implicit(x, valid, *rest, func=None)", _same, emit="x", alias="same", cheap=True, x_grad=None, valid_grad=None,
@@ -90,14 +90,14 @@ rule("integral(value, valid, a, b, *rest, func=None, words=())", _same, emit="va
 missing("integral_backward(g, valid, a, b, *rest, func=None, words=(), position=0)", _of_operand(4),
         "it is written out after differentiating")  # fmt: skip
 
-# the columns of ``value`` are the states, at ``times``, of what is ``y0`` at ``start`` and changes at the rate ``func(t, y, *rest)``; the
-# first of ``rest`` are the values of the keywords ``words``; ``sensitivity`` says by which equation it is differentiated
+# the columns of ``value`` are the states at ``times`` of the solution of ``dy/dt = func(t, y, *rest)`` from ``y0`` at ``start``; the first
+# of ``rest`` are the values of the keywords ``words``; ``sensitivity`` selects the equation by which it is differentiated
 rule(f"trajectory(value, valid, start, times, y0, *rest, {_SOLVED})", _same, emit="value", alias="same", cheap=True,
      value_grad=None, valid_grad=None, start_grad=_moved(-3), times_grad=_moved(-2), y0_grad=_moved(-1),
      rest_grad=_moved("position"))  # fmt: skip
 missing(f"trajectory_backward(g, out, valid, start, times, y0, *rest, {_SOLVED}, position=0)",
         _of_operand(6), "it is written out after differentiating")  # fmt: skip
-# ``value`` holds the cotangents of ``y0`` and of those of ``rest`` that stand at ``columns`` behind the keywords, for the cotangents
+# ``value`` holds the cotangents of ``y0`` and of the items of ``rest`` at ``columns``, counted after the keywords, for the cotangents
 # ``weights`` of the states of that trajectory
 rule(f"weighted_sensitivity(value, weights, start, times, y0, *rest, {_SOLVED}, columns=())", _same, emit="value", alias="same",
      cheap=True, value_grad=None, weights_grad=_weighted(-4), start_grad=_weighted(-3),

@@ -1,10 +1,9 @@
 """Index paths: the IR's form of ``x[i, 1:-1]``, ``y.T[k]`` and views of views, and the types of the results.
 
-A path is a string setting ``index`` of steps joined by ``;``, read with the operands beside it.
-An index step has one letter an item: ``i`` an int, an integer array or a mask (one operand),
-``s`` a slice (three operands, None for what is left out), ``n`` None, ``e`` an ellipsis.
-A step ``.T`` or ``.reshape:2`` is a view method that takes that many operands; ``.real`` and ``.imag`` are those parts of complex numbers.
-``x[i, 1:-1]`` has index ``"is"`` and operands ``i, 1, -1, None``.
+A path is a string setting ``index`` of steps joined by ``;``; its operands are operands of the op. An index step has one letter an
+item: ``i`` an int, an integer array or a mask (one operand), ``s`` a slice (three operands, None for omitted ones), ``n`` None, ``e``
+an ellipsis. A step ``.T`` or ``.reshape:2`` is a view method with that many operands; ``.real`` and ``.imag`` are those parts of
+complex numbers. ``x[i, 1:-1]`` has index ``"is"`` and operands ``i, 1, -1, None``.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def steps(index: str) -> tuple[tuple[str, int], ...]:
 
 
 def is_part(index: str) -> bool:
-    """Does a path lead to the real or imaginary parts of complex numbers?
+    """Whether a path leads to the real or imaginary parts of complex numbers.
 
     >>> is_part(".real;i"), is_part(".reshape:2")
     (True, False)
@@ -73,7 +72,7 @@ def is_basic(index: str, types: Sequence[Type]) -> bool:
 
 
 def has_arrays(index: str, types: Sequence[Type]) -> bool:
-    """Does an integer array occur, so that one cell may be named twice?"""
+    """Whether an integer array occurs, so that one cell may be selected twice."""
     return any(not (isinstance(t, Scalar | Object) or isinstance(t, Array) and t.kind == "bool") for t in _items(index, types))
 
 
@@ -93,9 +92,9 @@ def _items(index: str, types: Sequence[Type]) -> list[Type]:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The extents that integer operands stand for, and the affine sums known to be nonnegative at the op.
+    """The extents that integer operands represent, and the affine sums known to be nonnegative at the op.
 
-    ``plural``: extents that are known not to be 1; ``skipped``: how many operands stand before those that are counted.
+    ``plural``: extents that are known not to be 1; ``skipped``: the number of operands before the counted ones.
     """
 
     extent: Extents
@@ -204,7 +203,7 @@ def _broadcast_extent(extents: list[Extent]) -> Extent:
 
 
 def index_type(x: Type, index: str, types: Sequence[Type], dim: Extents, copies: bool) -> Type:
-    """Return the type of ``x`` indexed by a path; ``dim(k)`` is the extent that the k-th index operand stands for.
+    """Return the type of ``x`` indexed by a path; ``dim(k)`` is the extent that the k-th index operand represents.
 
     ``copies``: the result owns its memory (``take``), else it is a view of ``x``.
     """
@@ -327,7 +326,7 @@ def _index_step(x: Type, step: str, here: list[int], types: Sequence[Type], dim:
 
 
 def _is_mask(item: Type) -> bool:
-    """Is the item a bool or an array of bools? A bool is a mask without axes."""
+    """Whether the item is a bool or an array of bools. A bool is a mask without axes."""
     return isinstance(item, Scalar | Array) and item.kind == "bool"
 
 

@@ -1,9 +1,9 @@
 """table: elementwise rows that write into existing memory, for emission: ``multiply_into(into, x, y)`` is ``into *= y``.
 
-A row ``<name>_into`` stands beside every row that is one ufunc of NumPy. ``place`` says which operand ``into`` is itself, if
-it is one (then its old content is read before it is overwritten); with an ``index`` the result goes to ``into[...]``, and
-``place=0`` says that the operand is what stands there.
-They have no derivative: the passes that bring them in run when all differentiating is done.
+There is a row ``<name>_into`` for every row that is one ufunc of NumPy. ``place`` is the index of the operand that is ``into`` itself,
+if there is one (its old content is then read before it is overwritten). With an ``index`` the result goes to ``into[...]``, and
+``place=0`` says that the operand is the old content of that part. The rows have no derivative: the passes that insert them run after
+differentiation.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _broadcast_shape(types: list[Type], settings: dict[str, Any], dim: Extents) 
 
 
 def _truths(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """Bools that only multiply: where there are ties they are floats, and memory that nobody may write floats to."""
+    """Bools, for factors only: the actual values are floats where there are ties, and nothing may write floats to that memory."""
     return types[0]
 
 
@@ -108,7 +108,7 @@ missing("broadcast_shape(x, y)", _broadcast_shape, "it is printed only", emit="n
 missing("inner_product(x, y)", _number, "it is printed only", emit="np.vdot(x, y)")
 # which share of a cotangent goes to an operand of ``maximum``, or ``minimum``: all where it won, half where it tied
 missing("split_ties(won, tied)", _truths, "it is printed only", emit="split_ties(won, tied)")
-# does the memory of an array have it row by row, with nothing between?
+# whether the memory of an array is row-major, without gaps
 missing("lies_by_rows(x)", truth, "it is printed only", emit="x.flags.c_contiguous")
 for _row in list(ROWS.values()):
     if (_found := ufunc_of(_row)) is not None:

@@ -43,7 +43,7 @@ def _concatenate_law(types: list[Type], settings: dict[str, Any], dim: Extents) 
         return Array(None, None)
     shapes = [shape_of(t) for t in types]
     dtype = joined_dtype(types)
-    if any(isinstance(t, Scalar) and t.dtype is None for t in types):  # of which the dtype of the others is taken
+    if any(isinstance(t, Scalar) and t.dtype is None for t in types):  # a Python number takes the dtype of the others
         dtype = array_dtype(_joined_flat, types)
     known = [s for s in shapes if s is not None]
     if settings["axis"] is None or not known:

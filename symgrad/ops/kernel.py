@@ -1,6 +1,6 @@
 """table: ops of numba kernels only: reductions in any order, and checks.
 
-A check raises whatever its reason; the function is then run again on the NumPy target, which raises properly or goes on.
+A failed check raises, for any reason; the function then runs again on the NumPy target, which raises properly or continues.
 """
 
 from __future__ import annotations

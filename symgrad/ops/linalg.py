@@ -318,7 +318,7 @@ def _eigh_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tupl
 
 
 def _eig_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
-    """Complex, whatever the matrix is."""
+    """Complex, for every matrix."""
     shape, dtype = shape_of(types[0]), _float_dtype(types, "1j * x / 1")
     return Array(dtype, None if shape is None else shape[:-1]), Array(dtype, shape)
 
@@ -353,7 +353,7 @@ rule(
     linear="s",
     s_grad="reshape(out_grad, shape_of(s))",
 )
-# ``dual`` is the conjugate of what is complex. NumPy reads the lower triangle only, so the cotangent is lower triangular
+# ``dual`` is the conjugate of complex numbers. NumPy reads the lower triangle only, so the cotangent is lower triangular
 rule("cholesky(a)", _matrix_law, batch=batched.stacks, emit="np.linalg.cholesky(a)",
      a_grad="2 * half_tril(symmetric(solve(mT(out), mT(solve(mT(dual(out)), mT(half_tril(mT(out) @ tril(out_grad))))))))")  # fmt: skip
 rule("half_tril(x)", same_law, batch=batched.same, emit="half_tril(x)", linear="x", x_grad="half_tril(out_grad)")
@@ -363,7 +363,7 @@ rule("symmetric(x)", same_law, batch=batched.stacks,
 rule("hermitian(x)", same_law, batch=batched.stacks,
      emit=lambda s, t: "0.5 * (x + x.conj().T)" if rank_of(t[0]) == 2 else "0.5 * (x + x.conj().swapaxes(-1, -2))", linear="x",
      x_grad="hermitian(out_grad)")  # fmt: skip
-# vectors are given up to a phase: the function must not depend on it. The vectors, once this has been tested
+# vectors are unique up to a phase: the function must not depend on it. Returns the vectors after this has been tested
 rule("unphased(v, m, other)", lambda types, settings, dim: types[0], emit="unphased(v, m, other)", alias="view", linear="v",
      v_grad="out_grad", m_grad=None, other_grad=None)  # fmt: skip
 # of complex matrices: Boeddeker, Hanebrink, Drude, Heymann, Haeb-Umbach, On the Computation of Complex-valued Gradients (2017)
@@ -407,7 +407,7 @@ rule(
     a_grad="mT(solve(r, mT(q_grad + dual(q) @ (2 * symmetric(half_tril(dual(r) @ mT(dual(r_grad)) - mT(dual(q_grad)) @ dual(q)))))))",
 )
 # the eigenvalues: Magnus, On Differentiating Eigenvalues and Eigenvectors (1985); the vectors: Giles, Collected Matrix Derivative
-# Results for Forward and Reverse Mode AD (2008), and a term that keeps each of length one, as NumPy gives it
+# Results for Forward and Reverse Mode AD (2008), with a term that preserves the unit length of each, as NumPy returns it
 rule(
     "eig(a) -> values, vectors",
     _eig_law,

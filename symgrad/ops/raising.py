@@ -1,8 +1,8 @@
 """Which ops may raise an exception; these are kept even where their results are dead.
 
-An op that may raise is part of what a function does: the exception reaches a handler or the caller. Everything may raise but
-what is proved here not to: rows that are ``total``, elementwise rows whose operands broadcast and that are defined everywhere,
-and reads at indices that are inside the array.
+An op that may raise is part of the function's behaviour: the exception reaches a handler or the caller. Every op may raise unless it is
+proved here not to: rows that are ``total``, elementwise rows whose operands broadcast and that are defined everywhere, and reads at
+indices that are inside the array.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ DEFINED_EVERYWHERE = frozenset(
 )
 
 
-#: types of values that have a text, whatever their value is
+#: types of values that can be formatted, whatever their value
 F64 = Scalar("float", "f64")
 PRINTED = frozenset({FLOAT, INT, BOOL, F64, Object("str"), Object("None")})
 #: a format of floats
@@ -83,7 +83,7 @@ def may_raise(op: Call, makers: dict[Value, Call], rounds: dict[Value, For]) -> 
 
 
 def is_plain_format(op: Call, makers: dict[Value, Call], rounds: dict[Value, For]) -> bool:
-    """Does a text show values that have a text whatever they are, or floats with so many digits?"""
+    """Whether a format only contains values that can always be formatted, or floats with a number of digits."""
     template, *values = op.args
     if not isinstance(template, Const) or not isinstance(template.value, str):
         return False
@@ -102,7 +102,7 @@ def is_plain_format(op: Call, makers: dict[Value, Call], rounds: dict[Value, For
 
 
 def is_size(operand: Operand, makers: dict[Value, Call]) -> bool:
-    """Is it an extent of an array, or a number that is not negative?"""
+    """Whether it is an extent of an array, or a nonnegative number."""
     if isinstance(operand, Const):
         return isinstance(operand.value, int) and operand.value >= 0
     maker = makers.get(operand) if isinstance(operand, Value) else None
@@ -114,7 +114,7 @@ def is_nonzero(operand: Operand) -> bool:
 
 
 def broadcasts(types: list[Type]) -> bool:
-    """Do operands of these types go together, whatever the open extents are?"""
+    """Whether operands of these types broadcast for all values of the symbolic extents."""
     shapes = []
     for type_ in types:
         if isinstance(type_, Array):
@@ -130,7 +130,7 @@ def broadcasts(types: list[Type]) -> bool:
 
 
 def is_inside(op: Call, makers: dict[Value, Call], rounds: dict[Value, For]) -> bool:
-    """Does a path read or write elements that are there?"""
+    """Whether a path only accesses elements that exist."""
     array, at = op.args[0].type, PATHS[op.name]
     if not isinstance(array, Array) or array.shape is None:
         return False
@@ -158,14 +158,14 @@ def is_inside(op: Call, makers: dict[Value, Call], rounds: dict[Value, For]) -> 
 
 
 def is_bound(operand: Operand) -> bool:
-    """Is it a bound of a slice: None or an integer?"""
+    """Whether it is a bound of a slice: None or an integer."""
     if isinstance(operand, Const):
         return operand.value is None or isinstance(operand.value, int)
     return isinstance(operand.type, Scalar) and operand.type.kind in ("int", "bool")
 
 
 def is_index(operand: Operand, extent: int | Dim, array: Operand, axis: int, makers: dict[Value, Call], rounds: dict[Value, For]) -> bool:
-    """Is it an index of an axis?  A number, or the index of a loop over the axis."""
+    """Whether it is a valid index of an axis: a number, or the index of a loop over the axis."""
     if isinstance(operand, Const):
         return isinstance(operand.value, int) and isinstance(extent, int) and -extent <= operand.value < extent
     loop = rounds.get(operand) if isinstance(operand, Value) else None

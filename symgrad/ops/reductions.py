@@ -100,7 +100,7 @@ rule(f"mean(x, {_AXES})", reduction_law(np.mean), batch=batched.along, emit=redu
 rule(f"var(x, {_AXES}, ddof=0)", reduction_law(np.var), batch=batched.along, emit=reduction_text("var", "ddof"),
      x_grad="dual(x - mean(x, axis=axis, keepdims=True)) * spread("
             "ratio(2 * out_grad, reduced_size(shape_of(x), axis=axis) - ddof), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
-# the deviation of one element is zero whatever it is: the divisor is then 1, not zero
+# the deviation of one element is always zero: the divisor is then 1, not zero
 _SIZE = "reduced_size(shape_of(x), axis=axis)"
 _ROOT = (f"out_grad / (out * ({_SIZE} - ddof) if ddof else out * {_SIZE} + ({_SIZE} == 1)), "
          "shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip

@@ -1,4 +1,4 @@
-"""Hints for functions and methods without a rule: what to write in their place. ``tests/ways_out.py`` follows each hint."""
+"""Hints for functions and methods without a rule: their replacements. ``tests/ways_out.py`` follows each hint."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OF_FRAMES = {
 
 
 def instead_of(function: Any) -> str | None:
-    """Return what to write in place of a function or class without a rule, or None.
+    """Return the replacement for a function or class without a rule, or None.
 
     >>> import collections
     >>> instead_of(collections.UserDict)

@@ -1,7 +1,7 @@
 """table: lists of numbers and arrays that have one more leading axis (see ``seeds``).
 
-A list of numbers becomes a list of vectors, a list of arrays one of arrays with the axis. What is no list yet, but the parts of an array,
-is made one where it is changed.
+A list of numbers becomes a list of vectors, a list of arrays one of arrays with the axis. The parts of an array become a list only
+where the list is changed.
 """
 
 from __future__ import annotations

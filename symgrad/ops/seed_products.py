@@ -213,7 +213,7 @@ PRODUCTS = frozenset({"matmul", "matmul_left", "matmul_right", "dot", "dot_left"
 
 
 def holds_products(block: Block) -> bool:
-    """Is there a product of matrices in a block, or in those inside it?"""
+    """Whether there is a product of matrices in a block, or in those inside it."""
     return any(isinstance(op, Call) and op.name in PRODUCTS and is_matrix_product(op) for op in walk(block))
 
 

@@ -180,7 +180,7 @@ def placed(batch: Batch, op: Call) -> Operand:
 
 @batched("over_matrix")
 def over_matrix(batch: Batch, op: Call) -> Operand:
-    """A number for each row is laid over the matrix where it meets that."""
+    """A number for each row; it broadcasts over the matrix at its use."""
     if batch.rank(op.args[0]):
         raise NotBatched
     return batch.new(op.args[0])

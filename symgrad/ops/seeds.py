@@ -1,9 +1,8 @@
 """table: rows applied to operands with one more leading axis: the same operation for every seed of a batch.
 
-A rule is given the op and a ``Batch``, which knows the operands with the axis, and returns what computes all rows at once. Where there
-is no rule, that which the row names for the examples of a batch serves (``batched``); where there is neither, or the rule cannot tell
-from types what to do, ``NotBatched`` is raised. Rules assume that one operand has the axis; those of
-elementwise rows, and of rows that join arrays, that any may.
+A rule receives the op and a ``Batch``, which knows the operands with the axis, and returns the value of all rows at once. Where there
+is no rule, the row's batching rule is used (``batched``). Where there is neither, or the types do not decide, ``NotBatched`` is raised.
+Rules assume that one operand has the axis; those of elementwise rows, and of rows that join arrays, that any operand may.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ class Batch:
     lists: dict[Operand, Value] = field(default_factory=dict)
 
     def varies(self, operand: Operand) -> bool:
-        """Has it the axis?"""
+        """Whether it has the axis."""
         return operand in self.table
 
     def new(self, operand: Operand) -> Operand:
@@ -158,7 +157,7 @@ class Batch:
         return self.builder.call("list_repeat", zeros, self.builder.call("list_len", self.new(like)))
 
     def parts(self, op: Call, axis: int) -> Value:
-        """The list of the parts of an array along an axis of one row, which the array stands for: a copy, where the parts are numbers."""
+        """The list of the parts of an array along an axis of one row, represented by the array; a copy, if the parts are numbers."""
         new = self.new(op.args[0])
         if self.rank(op.args[0]) == 1:  # a list of numbers does not change when the array is written to
             new = self.builder.call("copy", new)

@@ -1,6 +1,6 @@
 """Shape laws: from the types of operands to the type of the result, for elementwise functions, reductions, changes of shape.
 
-Which dtype comes out is never worked out here: NumPy is asked, on samples of one element, and the answer kept.
+The result dtype is never derived here: NumPy computes it, on samples of one element, and the result is cached.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from symgrad.ir.types import (
 from symgrad.ops.declare import Law
 from symgrad.ops.indexing import Extents, broadcast
 
-#: what a sample stands for: a Python number of a kind, or a NumPy scalar, an array without axes, or another array of a dtype
+#: the kind of a sample: a Python number of a kind, or a NumPy scalar, an array without axes, or another array of a dtype
 Sample = tuple[Literal["python", "numpy", "point", "array"], str]
 #: a Python number, an array without axes, or another result of NumPy's, with its dtype
 Outcome = tuple[Literal["python", "numpy", "point"], str]
@@ -46,7 +46,7 @@ Result = Type | tuple[Type, ...]
 
 CODES = {np.dtype(code): name for name, code in DTYPES.items()}
 PYTHON = {"bool": True, "int": 1, "float": 1.0, "complex": 1.0 + 0.0j}
-#: the NumPy scalars that ``Scalar(kind, "any")`` may be; beside uint64, which makes floats of other integers, a type is not known
+#: the NumPy scalars that ``Scalar(kind, "any")`` may be; with uint64, which makes floats of other integers, a type is unknown
 OF_KIND: dict[str, list[str]] = {kind: [name for name in DTYPES if kind_of(name) == kind and name != "u64"] for kind in KINDS}
 DEFAULT_DTYPE = {"bool": "bool", "int": "i64", "float": "f64", "complex": "c128"}
 MOST_SAMPLES = 250
@@ -332,5 +332,5 @@ def given_shape(types: Sequence[Type], dim: Extents, start: int = 0) -> Shape | 
 
 
 def is_none(of: Type) -> bool:
-    """Is the operand the literal None?"""
+    """Whether the operand is the literal None."""
     return isinstance(of, Object) and of.name == "None"

@@ -137,7 +137,7 @@ special("stdtrit(df, x)", ddf=f"0.25 * sign(out) * {_TAILS.replace('AT', 'out')}
 
 # ------------------------------------------------------------------ linear algebra
 
-#: dtypes that SciPy solves in, whatever its version
+#: the dtypes in which every version of SciPy solves
 SOLVED = frozenset({"i64", "f32", "f64", "c64", "c128"})
 
 

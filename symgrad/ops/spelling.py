@@ -157,8 +157,8 @@ class Spelling:
              items: Callable[[Any], Sequence[Any] | None] = parts) -> Bound:  # fmt: skip
         """Bind a call to the row's operands and settings.
 
-        ``unwrap`` gives the Python data of an operand or raises ``ValueError``; ``items`` the items
-        of one that is a tuple, or None.
+        ``unwrap`` returns the Python data of an operand or raises ``ValueError``; ``items`` returns the items of one
+        that is a tuple, or None.
         """
         try:
             bound = self.signature.bind(*args, **kwargs)

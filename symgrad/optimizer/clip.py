@@ -13,7 +13,7 @@ Pairs = list[tuple[Any, Any]]
 
 
 def clipped_at_all(parameter: Any) -> bool:
-    """Does the parameter take part in clipping?"""
+    """Whether the parameter takes part in clipping."""
     return bool(getattr(getattr(parameter, "attributes", None), "need_clip", True))
 
 

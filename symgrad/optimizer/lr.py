@@ -260,8 +260,8 @@ class ReduceOnPlateau(LRScheduler):
 class OneCycleLR(LRScheduler):
     """Up to ``max_learning_rate``, down to ``end_learning_rate``, in ``total_steps`` (Smith and Topin 2018).
 
-    It begins at ``max_learning_rate / divide_factor`` and rises for a share ``phase_pct`` of the steps; ``three_phase``: it goes
-    down to where it began in as many, and only then to the end.
+    It begins at ``max_learning_rate / divide_factor`` and rises for a share ``phase_pct`` of the steps.
+    ``three_phase``: it then falls to its initial value in as many steps, and only then to the end.
     """
 
     def __init__(self, max_learning_rate: float, total_steps: int, divide_factor: float = 25.0, end_learning_rate: float = 0.0001,

@@ -64,7 +64,7 @@ class Touched:
         return path
 
     def is_whole(self, operand: Operand) -> bool:
-        """Whether the operand is a whole array that is not unsure, so that the paths of ops determine what they access."""
+        """Whether the operand is a whole array whose accesses are all known, so that the paths of ops determine what they access."""
         return isinstance(operand, Value) and self.facts.find((operand, False)) not in self.unsure and self.path_of(operand) is None
 
     def is_own(self, op: Call, body: Block) -> bool:
@@ -87,7 +87,7 @@ class Touched:
         return False
 
     def meet_later(self, op: Op, path: Call | None, early: Call) -> bool:
-        """Whether an op, accessing what ``path`` selects (None: all), may run after ``early`` and overlap its region."""
+        """Whether an op, which accesses the part that ``path`` selects (None: all), may run after ``early`` and overlap its region."""
         behind, before = self.layout.path(self.spot[op]), self.layout.path(self.spot[early])
         level = 0
         while level + 1 < min(len(behind), len(before)) and behind[level + 1][0] is before[level + 1][0]:

@@ -321,7 +321,7 @@ def result(loop: For, k: int, store: Call, rounds: Rounds) -> Operand:
             rounds.lent.add(value)
             if len(type_.shape) < 2 or value.type.layout in ("C", "CF"):
                 return value
-            return build.call("by_rows", value, hint=loop.carried[k].name)  # laid out like the array that the loop fills
+            return build.call("by_rows", value, hint=loop.carried[k].name)  # in the memory layout of the array that the loop fills
     if many and axis:
         if rank_of(value.type) != len(type_.shape):
             raise NotBatched

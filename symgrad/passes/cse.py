@@ -1,7 +1,7 @@
 """Common-subexpression elimination: computes once what occurs twice in a scope. Works in place.
 
-Ops with a side effect are left alone, except checks of numbers that have passed before. So are results whose
-memory is written to, or two of which would be returned to the caller: each needs its own memory.
+Ops with a side effect are left alone, except repeated checks of the same numbers. So are results whose memory is written to, or two of
+which would be returned to the caller: each needs its own memory.
 """
 
 from __future__ import annotations

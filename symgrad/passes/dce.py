@@ -178,15 +178,15 @@ class Marks:
 
 
 def observed(func: Func) -> Func:
-    """Let every op that may raise be read.
+    """Give each op that may raise a reader, so that dead-code elimination keeps it.
 
-    Exceptions are part of what a function does, so it is the first pass on a function as it was read. Views are made anew wherever they are
-    read: only the one that is made where the program takes the part has an ``evaluated``, which is put there when the program is read. It
-    goes where that part of the array is read or written to later: that raises as well. So does what is done to an item of a list that was
-    read from a list of lists.
+    Exceptions are part of the function's behaviour, so this is the first pass on a lowered function. Views are
+    created anew at each read. Only the view at the position where the program takes the part has an ``evaluated``,
+    which the frontend inserts. That reader is removed where a later op reads or writes the same part, because that op
+    raises as well. The same holds for operations on an item of a list that was read from a list of lists.
 
-    The result of such an op is read by another that is kept, or by an ``evaluated`` put behind it. The same is done in the functions that
-    it calls: of one without results, what may raise in it is an effect then.
+    Every other op that may raise is read by another kept op, or by an ``evaluated`` inserted after it. The pass also
+    runs on the functions that ``func`` calls; in one without results, an exception counts as an effect.
     """
     for each in [*applied(func.body)[::-1], func]:
         substitute(each.body, decided(each.body))
@@ -197,7 +197,7 @@ def observed(func: Func) -> Func:
 
 
 def decided(body: Block) -> dict[Value, Operand]:
-    """The results of branches that are the same on both sides: later passes know them, and then nobody reads the test."""
+    """The branch results that are the same on both sides, with their operands: later passes know them, and then the test may be unread."""
     table: dict[Value, Operand] = {}
     for op in walk(body):
         if isinstance(op, If):
@@ -213,7 +213,7 @@ class _Observer:
     counts: dict[Value, int] = field(default_factory=dict)
 
     def block(self, block: Block) -> None:
-        """The ops of a block, the last first: an op that is kept keeps what it reads."""
+        """Process the ops of a block in reverse order, because a kept op keeps its operands."""
         for op in block.ops:
             if isinstance(op, Call):
                 self.makers.update(dict.fromkeys(op.outs, op))
@@ -231,12 +231,12 @@ class _Observer:
                     self.marks.also(reader, self.marks.parent[op])
                     ops.append(reader)
                 elif op.name == "view" and not self.counts.get(op.outs[0]):
-                    continue  # removed at once, so that whoever reads the part later does so there
+                    continue  # removed at once, so that the op that reads the part later creates the view there
             ops.append(op)
         block.ops = ops[::-1]
 
     def is_idle(self, reader: Call, later: list[Op]) -> bool:
-        """Is it of no use that a value is evaluated there?"""
+        """Whether a reader is redundant, because its value cannot raise or a later op raises instead."""
         (value,) = reader.args
         maker = self.makers.get(value) if isinstance(value, Value) else None
         if maker is None or self.raises(maker, later):
@@ -247,7 +247,7 @@ class _Observer:
         return True
 
     def raises(self, op: Call, later: list[Op]) -> bool:
-        """May the op raise, and none of the later ones in its stead?"""
+        """Whether the op may raise, and none of the later ones would raise in its stead."""
         if not may_raise(op, self.makers, self.rounds):
             return False
         if op.name not in ("view", "list_take"):
@@ -258,7 +258,7 @@ class _Observer:
 
 
 def is_part_of(op: Op, view: Call) -> bool:
-    """Does an op read or write to what a view shows, or to a part of that, in an array of the same shape?"""
+    """Whether an op reads or writes the part that a view shows, or a part of it, in an array of the same shape."""
     if not isinstance(op, Call) or op.name not in PATHS or not has_shape_of(op.args[0], view.args[0]):
         return False
     path, own = steps(op.settings["index"]), steps(view.settings["index"])
@@ -267,28 +267,28 @@ def is_part_of(op: Op, view: Call) -> bool:
 
 
 def is_of_item(op: Op, read: Call) -> bool:
-    """Does an op read or store a number in the list that stands at the same place of the same list?"""
+    """Whether an op reads or stores a number in the list at the same index of the same list."""
     return isinstance(op, Call) and op.name in ("table_take", "table_set") and all(map(is_same, op.args[:2], read.args))
 
 
 def has_shape_of(a: Operand, b: Operand) -> bool:
-    """Are the two arrays of one shape?"""
+    """Whether the two arrays have the same static or symbolic shape."""
     return isinstance(a.type, Array) and isinstance(b.type, Array) and a.type.shape is not None and a.type.shape == b.type.shape
 
 
 def is_same(a: Operand, b: Operand) -> bool:
-    """Are the two one operand?"""
+    """Whether the two operands are the same value, or equal constants."""
     return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
 
 
-#: rows of tapes: where among the operands, or the results, what is kept begins
+#: rows of tapes: the position of the first item, among the operands (filling) or the results (emptying)
 FILLING, EMPTYING = {"push": 1, "put": 2}, {"pop": 1, "get": 0}
 
 
 def dead_tapes(func: Func) -> Func:
-    """Narrow the tapes of a function, in place; those that come from outside or leave stay as they are.
+    """Narrow the tapes of a function, in place; tapes that are parameters or results stay unchanged.
 
-    They keep only what somebody takes off them and could not read elsewhere::
+    A tape keeps only the items that are read from it and are not available elsewhere::
 
         put(tape, i, a, b, shape); a, _, shape = get(tape, i)     ->     put(tape, i, a); a = get(tape, i)
     """
@@ -308,13 +308,13 @@ def dead_tapes(func: Func) -> Func:
 
 @dataclass(slots=True)
 class _Narrower:
-    """What fills and empties each tape."""
+    """The ops that fill and empty each tape."""
 
     facts: Facts
-    outer: set[Value]  #: what the function itself computes, outside of loops and branches
+    outer: set[Value]  #: the values of the function's own block, outside loops and branches
     notes: Notes | None
     groups: dict[Node, list[Call]] = field(default_factory=dict)
-    whole: set[Node] = field(default_factory=set)  #: tapes that more is done with
+    whole: set[Node] = field(default_factory=set)  #: tapes that other ops use too
     table: dict[Value, Operand] = field(default_factory=dict)
     gone: set[Op] = field(default_factory=set)
 
@@ -327,7 +327,7 @@ class _Narrower:
         self.keep([*func.params, *func.body.yields])
 
     def keep(self, operands: list[Operand]) -> None:
-        """What holds these is left alone."""
+        """Exclude the tapes among these operands."""
         self.whole.update(self.facts.find((o, False)) for o in operands if isinstance(o, Value) and isinstance(o.type, Tape))
 
     def narrow(self, ops: list[Call]) -> None:
@@ -341,7 +341,7 @@ class _Narrower:
             items = {op.args[FILLING[op.name] + k] for op in filling}
             outs = [op.outs[EMPTYING[op.name] + k] for op in emptying]
             if len(items) == 1 and items <= self.outer and not any(map(has_memory, outs)):
-                self.table.update(dict.fromkeys(outs, items.pop()))  # the same in every round
+                self.table.update(dict.fromkeys(outs, items.pop()))  # the same in every iteration
             elif any(self.facts.count.get(out) for out in outs):
                 keep.append(k)
         if len(keep) == width:
@@ -364,7 +364,7 @@ class _Narrower:
             op.outs = op.outs[:start] + [op.outs[start + k] for k in keep]
 
     def sweep(self, block: Block) -> None:
-        """Remove what fills and empties tapes on which nothing is left."""
+        """Remove the ops that fill and empty tapes without items."""
         if self.gone:
             block.ops = [op for op in block.ops if op not in self.gone]
             for op in block.ops:
@@ -373,10 +373,10 @@ class _Narrower:
 
 
 def unread(func: Func) -> Func:
-    """Replace operands that no text mentions by holes, in place, for printing: what only served them need not be computed.
+    """Replace operands that no text mentions by holes, in place, for printing; then ``dce`` can remove the ops that only served them.
 
-    ``matmul_left(g, b, shape)`` prints as ``g @ b.T`` where the ranks are known; the shape is then read by nobody. The solution of an
-    equation is what the solver gives, whatever equation that is. The result is to be printed, not to be differentiated.
+    ``matmul_left(g, b, shape)`` prints as ``g @ b.T`` where the ranks are known, so nothing reads the shape. The
+    solution of an equation is replaced by the solver's result. The function is then only printed, not differentiated.
     """
     solutions: dict[Value, Operand] = {}
     for op in walk(func.body):
@@ -395,7 +395,7 @@ def unread(func: Func) -> Func:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hole(Const):
-    """An operand that is not needed any more; its type still says how the op is printed."""
+    """A placeholder for an unneeded operand; its type still decides how the op is printed."""
 
     shown: Type = UNKNOWN
 
@@ -405,7 +405,7 @@ class Hole(Const):
 
 
 def drop(op: Call, row: Row) -> None:
-    """Replace the operands of one op."""
+    """Replace the operands of one op that its text does not mention."""
     said = text(op, row, [a.type for a in op.args])
     for place, operand in enumerate(op.args):
         param = row.params[min(place, len(row.params) - 1)].lstrip("*")

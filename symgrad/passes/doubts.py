@@ -1,6 +1,6 @@
-"""Emits remarks where types did not decide: ops that are present only because something could not be proved.
+"""Emits remarks where types did not decide: ops that are present only because a fact could not be proved.
 
-Changes nothing. ``DOUBTS`` lists the ops, what could not be proved, and what the user could change.
+Changes nothing. ``DOUBTS`` lists the ops, the unproved facts, and what the user could change.
 """
 
 from __future__ import annotations

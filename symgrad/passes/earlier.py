@@ -2,7 +2,7 @@
 
     x_1 = F @ x; tape[t] = x, x_1; x = x_1      ->      x_old = x; x = F @ x; tape[t] = x_old, x
 
-A variable keeps its name where it is assigned anew; what is still read of it is set aside under another name just before.
+A variable keeps its name where it is reassigned. If its old value is read later, that value is first assigned to another name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from symgrad.passes.readable import SHAPES, Families, has_shape_of
 
 
 def earlier(func: Func) -> Func:
-    """Set aside what is read of a variable after it is assigned anew. Works in place."""
+    """Rename values that are read after their variable is reassigned. Works in place."""
     forward = set(func.body.ops[: func.split])
     with halves_kept(func):
         setter = Setter(Families(func), Unbound.of(func.body).sides)
@@ -30,17 +30,17 @@ def earlier(func: Func) -> Func:
 
 
 class Setter:
-    """Sets values aside, block by block."""
+    """Renames values, block by block."""
 
     def __init__(self, families: Families, unbound: Container[Value]) -> None:
         self.families = families
-        self.unbound = unbound  #: what may have no value
-        self.aside: set[Value] = set()  #: the values under their other names
+        self.unbound = unbound  #: values that may be unbound
+        self.aside: set[Value] = set()  #: the renamed values
 
     def block(self, block: Block, ops: list[Op], slots: Sequence[Value] = ()) -> None:
-        """The values that a block defines in its ``ops``, which are all but those of the backward half.
+        """Rename values that a block defines in its ``ops``, which are all ops except those of the backward half.
 
-        ``slots`` are the variables that a loop carries, if the block is its body.
+        ``slots`` are the loop-carried variables, if the block is a loop's body.
         """
         defined: dict[Value, None] = dict.fromkeys(block.args)
         times = Counter((out.name, op.loc.line) for op in ops for out in op.outs)
@@ -55,7 +55,7 @@ class Setter:
             defined |= dict.fromkeys(op.outs)
 
     def may_be_set_aside(self, value: Value) -> bool:
-        """Is it a number, or an array that nobody writes to?"""
+        """Whether the value is a number, or an array in memory that nothing writes to."""
         if value in self.aside or value in self.unbound:
             return False
         return self.families.memory([value]).isdisjoint(self.families.changing)
@@ -76,7 +76,7 @@ class Setter:
         if not any(is_read(value, Block(ops=part.ops)) for part in parts):
             heirs = [slot for slot, final in zip(slots, block.yields, strict=False) if final is value]
             if not heirs or any(is_read(slot, Block(ops=block.ops[place:])) for slot in heirs):
-                return  # variables that change places are assigned at once
+                return  # variables that are swapped are assigned at once
             name = str(heirs[0].name or name)
         other = Value(value.type, name)
         names = {"text": str(value.name), "names": (value.name,), "type": value.type}
@@ -88,7 +88,7 @@ class Setter:
 
 
 def names_assigned(op: Op) -> Iterator[str]:
-    """The user's variables to which an op, or one in its blocks, gives a new value in other memory."""
+    """The user's variables to which an op, or one in its blocks, assigns a new value in other memory."""
     inside = [op, *(inner for block in op.blocks for inner in walk(block))]
     for one in inside:
         if isinstance(one, Call) and ROWS[one.name].consumes:
@@ -98,13 +98,13 @@ def names_assigned(op: Op) -> Iterator[str]:
 
 
 def is_read(value: Value, block: Block) -> bool:
-    """Does a block read a value, or hand it on?"""
+    """Whether a block reads or yields a value."""
     operands: list[Operand] = [*block.yields]
     return any(o is value for o in operands) or any(o is value for op in block.ops for o in operands_within(op))
 
 
 def is_asked_for_shape(value: Value, block: Block) -> bool:
-    """Does whatever reads a value in a block ask for its shape and nothing else?"""
+    """Whether the ops of a block that read a value read only its shape."""
     if any(o is value for o in block.yields):
         return False
     for op in block.ops:
@@ -116,7 +116,7 @@ def is_asked_for_shape(value: Value, block: Block) -> bool:
 
 
 def name_what_is_taken_off_tapes(func: Func, aside: set[Value]) -> None:
-    """Call what is taken off a tape what it was called when it was put there, where it was set aside."""
+    """Give each renamed value the same name where it is read back from a tape."""
     facts = Facts(func)
     saved: dict[object, list[Call]] = {}
     ops = [op for op in walk(func.body) if isinstance(op, Call) and op.args and isinstance(op.args[0], Value)]

@@ -100,7 +100,7 @@ class Elements:
         if all(isinstance(o.type, Scalar) and o.type.dtype in (None, "any") for o in operands if o.type != Object("None")):
             operands = (self.numpy(operands[0]), *operands[1:])
         elif dtype == "f64" and not any(isinstance(o.type, Scalar) and o.type.dtype == "f64" for o in operands):
-            operands = tuple(self.numpy(o) if o.type == FLOAT else o for o in operands)  # beside narrow numbers, elements are wide
+            operands = tuple(self.numpy(o) if o.type == FLOAT else o for o in operands)  # combined with narrow numbers, elements are wide
         result = self.build.call(name, *operands, **settings)
         if not isinstance(result.type, Scalar) or result.type.dtype != dtype:
             raise Formless

@@ -1,4 +1,4 @@
-"""What ``cheaper.py`` does about signs, factors and powers of one, of complex numbers too; and what it asks of an op before it replaces it.
+"""Strength reduction for ``strength_reduction.py``: signs, factors and powers of one, also complex; and the conditions of its rewrites.
 
 Rewrites that touch the user's own arithmetic are done in the backward half only.
 """
@@ -37,7 +37,7 @@ def once(operand: Operand, name: str, facts: Facts) -> Call | None:
 
 
 def as_large(operand: Type, result: Type) -> bool:
-    """Whether the operand has as many elements as the result that it is broadcast to."""
+    """Whether the operand has as many elements as the broadcast result."""
     return equal_shape(shape_of_type(operand), shape_of_type(result))
 
 
@@ -264,7 +264,7 @@ RIGHT = {"dot_right": "dot_left", "matmul_right": "matmul_left"}
 
 
 def square_of_vector(op: Call, facts: Facts) -> list[Call] | Call | None:
-    """What ``x @ x`` gives to its two factors is twice what it gives to one."""
+    """The cotangents of ``x @ x`` for its two factors are equal: twice one of them replaces their sum."""
     second = product_with_vector(op.args[1], facts)
     if second is None:
         return twice_the_vector(op, facts)
@@ -323,7 +323,7 @@ def squared_modulus(op: Call, facts: Facts) -> Call | None:
     return call("squared_modulus", op, [maker.args[0]], via=maker.settings["via"])
 
 
-#: what is tried before an operand that is spread is taken as it is
+#: rewrites tried before a broadcast operand is replaced by its source
 FIRST: dict[str, tuple[Rewrite, ...]] = {
     "multiply": (spread_one, squared_modulus), **dict.fromkeys(("power", "square"), (squared_modulus,)),
 }  # fmt: skip

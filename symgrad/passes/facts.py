@@ -1,7 +1,7 @@
 """Analyses shared by passes: definitions, use counts, and coarse alias classes with their writes.
 
-Memory is told coarsely: values that may share it, at any time, are in one class. ``Places`` says where each value is read, and where its
-memory is read for the last time.
+Alias classes are coarse: values that may share memory at any time are in one class. ``Places`` holds the uses of each value, and the
+last use of its memory.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Facts:
         self.stored: set[Node] = set()
         self.changed: set[Node] = set()  #: nodes of ``stored`` whose own memory changes, not only a tape's contents
         self.returned: set[Node] = set()
-        #: is anything accessed through ``reshape``, so that memory layouts must be preserved?
+        #: whether anything is accessed through ``reshape``, so that memory layouts must be preserved
         self.reshaped = False
         self.visit(func.body)
         for op in [] if func.split is None else func.body.ops[func.split :]:
@@ -349,7 +349,7 @@ class Facts:
                 self.count[operand] = self.count.get(operand, 0) + change
 
 
-#: rows that keep their operands, or may give them back in a way that is not followed
+#: rows that keep their operands, or may return them in an unknown way
 UNSURE = (KEEPING | BORROWED) - MAY_RETURN_OPERAND
 
 
@@ -358,7 +358,7 @@ UNSURE = (KEEPING | BORROWED) - MAY_RETURN_OPERAND
 
 @dataclass(slots=True)
 class Places:
-    """Where each value is read: the op of its own block that holds the reader, as its number there."""
+    """The uses of each value; a use is an op, which ``number`` numbers in its own block and ``above`` maps to its block and owner."""
 
     readers: dict[Value, list[Op]] = field(default_factory=dict)
     yielded: set[Value] = field(default_factory=set)
@@ -367,7 +367,7 @@ class Places:
 
     @staticmethod
     def of(func: Func) -> Places:
-        """The places of a function."""
+        """The uses in a function."""
         places = Places()
         places.enter(func.body, None)
         return places
@@ -394,9 +394,9 @@ class Places:
         return None
 
     def last(self, value: Value, block: Block, unchanged: bool = False) -> int | None:
-        """The number of the last op of ``block`` that reads the memory of a value made there.
+        """The number of the last op of ``block`` that reads the memory of a value defined there.
 
-        None if it is handed on, or (``unchanged``) overwritten.
+        None if it is yielded, or (``unchanged``) overwritten.
         """
         last, pending, seen = -1, [value], {value}
         while pending:

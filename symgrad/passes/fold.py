@@ -194,7 +194,7 @@ class _Folder:
         for operand in operands:
             maker = self.facts.maker.get(operand) if isinstance(operand, Value) else None
             if not isinstance(maker, Call) or not ROWS[maker.name].consumes or any(self.facts.count.get(out, 0) for out in maker.outs):
-                continue  # values popped beside the operand may be read
+                continue  # further values popped with the operand may be read
             if maker in done:
                 done.remove(maker)
                 self.facts.reads(maker.args, -1)

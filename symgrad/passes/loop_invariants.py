@@ -1,6 +1,7 @@
-"""Loop-invariant code motion: what every round of a loop would compute alike is computed before the loop. Works in place.
+"""Loop-invariant code motion: moves ops with the same result in every iteration before the loop. Works in place.
 
-``hoist``, of gradients, moves cheap ops that cannot raise; ``lift``, of the function that is differentiated, everything that takes time.
+``loop_invariants``, for gradients, moves cheap ops that cannot raise. ``primal_invariants``, for the function to be differentiated,
+moves all expensive ops.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ ARITHMETIC = frozenset(
 def loop_invariants(func: Func) -> Func:
     """Move loop-invariant ops outwards, in place.
 
-    Only what cannot raise is moved, since a loop may have no rounds: shapes, extents, comparisons and sums and products of scalars, none
-    of them of a name that may have no value.
+    Only ops that cannot raise are moved, because a loop may run zero times: shapes, extents, comparisons, and sums
+    and products of scalars. None of them may read a name that may be unbound.
     """
     count = _hoisted(func.body, func.notes, set(Unbound.of(func.body).sides), func.split)
     if func.split is not None:
@@ -139,19 +140,20 @@ def is_safe_division(op: Call) -> bool:
     )
 
 
-# ------------------------------------------------------------------ of the function that is differentiated
+# ------------------------------------------------------------------ before differentiation
 
 NOTHING: frozenset[str] = frozenset()
-#: what is raised where there is no such item; what numbers raise, and operands that do not fit, is ``NUMBERS``
+#: the exception of a missing item; those of numbers, and of operands that do not fit, are in ``NUMBERS``
 PLACES = frozenset({"LookupError"})
 
 
 def primal_invariants(func: Func, guarded: bool = True) -> Func:
-    """Move what loops compute alike in each round before them, in place; ``guarded``: may that be something that can raise?
+    """Move expensive loop-invariant ops before their loops, in place; if ``guarded``, also ops that may raise.
 
-    Then nothing of it is kept for each round, and its derivative is taken once, of the sum of the rounds' cotangents. A loop may have no
-    rounds, and then nothing may be raised: ``Func.guarded`` names what may be, and where it is, the function as it was read runs in the
-    place of this one. Halves of pullbacks have nothing to run instead; of these only what cannot raise is moved.
+    Then their results are not saved for each iteration, and they are differentiated once, for the sum of the
+    iterations' cotangents. A loop may run zero times, and must then not raise. So ``Func.guarded`` records the
+    exceptions that moved ops may raise; if one is raised, the original function runs instead. The halves of pullbacks
+    have no such fallback: in them only ops that cannot raise are moved.
     """
     if holds(func, For, While):
         with halves_kept(func):
@@ -160,7 +162,7 @@ def primal_invariants(func: Func, guarded: bool = True) -> Func:
 
 
 class _Lifter:
-    """What is known of the function while its loops are gone through, from the inside out."""
+    """Moves ops out of loops, from the innermost loop outwards, with the facts about the function."""
 
     def __init__(self, func: Func, risky: bool) -> None:
         self.func, self.risky = func, risky
@@ -197,7 +199,7 @@ class _Lifter:
         return calls
 
     def alike(self, block: Block, inside: set[Value]) -> dict[Value, Call]:
-        """The ops of a loop's block that are the same in every round, by their results."""
+        """The loop-invariant ops of a loop's block, by their results."""
         handed, varying = {*block.yields}, {*inside}
         invariant: dict[Value, Call] = {}
         for op in block.ops:
@@ -221,7 +223,7 @@ class _Lifter:
         return moved
 
     def may_move(self, op: Call) -> bool:
-        """Does the op give the same wherever it stands, in memory that nobody writes to?"""
+        """Whether the op has the same result at any position, in memory that nothing writes to."""
         row = ROWS[op.name]
         if not is_pure(row) or row.consumes or op.name in DISTINCT or op.name in USER_ROWS or not op.outs:
             return False
@@ -232,19 +234,19 @@ class _Lifter:
 
 
 def values(op: Op) -> list[Value]:
-    """What an op reads, but for constants."""
+    """The operands of an op that are values, not constants."""
     return [operand for operand in op.operands if isinstance(operand, Value)]
 
 
 def is_work(op: Call) -> bool:
-    """Does the op compute a float or an array, or read a number, so that doing it once saves time?"""
+    """Whether the op computes a float or an array, or reads a number, so that computing it once saves time."""
     if ROWS[op.name].alias != "fresh":
         return False
     return all(isinstance(out.type, Array) or isinstance(out.type, Scalar) and out.type.kind == "float" for out in op.outs)
 
 
 def raised(op: Call) -> frozenset[str]:
-    """The classes of what the op may raise, whatever its operands are."""
+    """The classes of the exceptions that the op may raise, whatever its operands are."""
     if cannot_raise(op):
         return NOTHING
     if op.name in ("list_take", "table_take"):
@@ -260,7 +262,7 @@ def raised(op: Call) -> frozenset[str]:
 
 
 def subscripted(op: Call) -> frozenset[str]:
-    """The exceptions that a path of subscripts may raise: items that are not there, steps of zero, shapes that do not fit."""
+    """The exceptions that a subscript path may raise: missing items, zero steps, shapes that do not fit."""
     errors, at = NOTHING, 1
     for step, count in steps(op.settings["index"]):
         operands, at = op.args[at : at + count], at + count

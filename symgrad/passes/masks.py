@@ -82,7 +82,7 @@ class _Masks:
                 and isinstance(o.args[0], Value) and self.facts.find((o.args[0], False)) == tape]  # fmt: skip
         counts = {len(o.outs) - EMPTYING[o.name] if o.name in EMPTYING else len(o.args) - FILLING[o.name] for o in ends}
         if len(counts) > 1:
-            return  # different tapes, one of which may stand in for the other
+            return  # different tapes, of which one may replace the other
         outs = [o.outs[EMPTYING[o.name] + k] for o in ends if o.name in EMPTYING]
         items = [o.args[FILLING[o.name] + k] for o in ends if o.name in FILLING]
         if not self.pays(outs) or not items or not all(isinstance(i, Value) and is_mask(i) and i in self.facts.maker for i in items):

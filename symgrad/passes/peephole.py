@@ -39,12 +39,12 @@ class Factor:
         return self.array.type.shape
 
     def extents(self) -> dict[int, Extent]:
-        """Of the axes of the product along which the array has more than one element, or may have."""
+        """The extents of the array by axis of the product, except for extents 1."""
         return {axis: extent for axis, extent in zip(self.axes, self.shape, strict=True) if extent != 1}
 
 
 def only_summed(func: Func) -> set[Operand]:
-    """What nothing but sums is computed of, so that it need not be made if the sums are computed otherwise."""
+    """The values that only sums read, so that they need not be computed if the sums are computed otherwise."""
     others: set[Operand] = set(func.body.yields)
     summed: set[Operand] = set()
     for op in walk(func.body):
@@ -55,10 +55,10 @@ def only_summed(func: Func) -> set[Operand]:
 
 
 def sum_of_broadcast(op: Call, facts: Facts, summed: set[Operand]) -> list[Call] | None:
-    """The sum of a product that is broadcast is a product of matrices.
+    """Rewrite the sum of a broadcast product as a matrix product.
 
-    ``(g[:, None, :] * b[None, :, :]).sum(2)`` becomes ``g.dot(b.T)``: the same products are added in another order, and no array is made
-    that holds them all.
+    ``(g[:, None, :] * b[None, :, :]).sum(2)`` becomes ``g.dot(b.T)``: the same products are added in another order,
+    without an array that holds them all.
     """
     maker, out, product = facts.calls(op.args[0], "multiply"), op.outs[0].type, op.args[0].type
     if maker is None or op.args[0] not in summed or not (is_late(op, facts) and is_late(maker, facts) and facts.is_steady(maker)):
@@ -79,7 +79,7 @@ def sum_of_broadcast(op: Call, facts: Facts, summed: set[Operand]) -> list[Call]
     words = ["".join(LETTERS[k] for k in axes) for axes in (a.axes, b.axes, kept)]
     inner = new("contract", op, out, [a.array, b.array], subscripts=f"{words[0]},{words[1]}->{words[2]}")
     last = inner
-    if len(kept) != len(shape_of_type(out) or ()):  # the axes of extent 1 are put in again
+    if len(kept) != len(shape_of_type(out) or ()):  # the axes of extent 1 are inserted again
         if not kept or not isinstance(out, Array) or out.shape is None or facts.is_stored(op.outs[0]) or facts.is_returned(op.outs[0]):
             return None
         index = "".join("s" if k in kept else "n" for k in range(rank) if op.settings["keepdims"] or k not in over)
@@ -91,7 +91,7 @@ def sum_of_broadcast(op: Call, facts: Facts, summed: set[Operand]) -> list[Call]
 
 
 def pays(a: Factor, b: Factor) -> bool:
-    """Is a product of matrices faster?  Products of arrays that are not broadcast run strip by strip, with what stands around them."""
+    """Whether a matrix product is faster; products of arrays without broadcasting are tiled together with the ops around them."""
     return not len(a.axes) == len(b.axes) == len({*a.axes, *b.axes})
 
 
@@ -125,7 +125,7 @@ def behind(factor: Factor, facts: Facts) -> Factor | None:
 
 
 def is_settled(factor: Factor, product: Shape) -> bool:
-    """Do types say along which axes the array is broadcast?"""
+    """Whether types decide along which axes the array is broadcast."""
     return all(is_plural(extent) or same_extent(extent, product[axis]) for axis, extent in factor.extents().items())
 
 
@@ -141,7 +141,7 @@ def squeezed(factor: Factor, op: Call) -> tuple[Factor, list[Call]]:
 
 
 def spread_later(op: Call, facts: Facts) -> list[Call] | None:
-    """A product with what is broadcast is computed before it is broadcast, where it is smaller then."""
+    """Compute a product with a broadcast operand before broadcasting, where it is smaller then."""
     out = op.outs[0].type
     if not is_late(op, facts) or not isinstance(out, Array) or not out.shape:
         return None

@@ -48,7 +48,7 @@ class Families:
                             if isinstance(value, Value) and has_shape_of(value, out):
                                 self.join(value, out)
         renewed = {value.name for value in defined(func.body)}
-        self.lasting = {param for param in params if param.name not in renewed}  #: what has its name throughout
+        self.lasting = {param for param in params if param.name not in renewed}  #: parameters whose name is never bound to another value
         self.changing = self.memory(self.consumed)
 
     def find(self, value: Value) -> Value:
@@ -146,7 +146,7 @@ def is_pure(op: Call) -> bool:
 
 
 def reads(op: Op, value: Value) -> bool:
-    """Does an op read a value, itself or in its blocks?"""
+    """Whether an op reads a value, itself or in its blocks."""
     inside = inner_ops(op)
     yields = (operand for block in op.blocks for operand in block.yields)
     return any(operand is value for one in (op, *inside) for operand in one.operands) or any(o is value for o in yields)

@@ -1,9 +1,8 @@
 """Extent equations: relations between the arguments' extents that would make the program's shapes known.
 
-In ``x * w[:n]`` the slice lies inside ``w`` and is as long as ``x`` if ``w.shape[0]`` is large enough and ``n``
-is ``x.shape[0]``: nothing else is likely. Such equations are collected where types leave broadcasting or a
-loop-carried shape open, and solved for extents of the arguments. The caller can test whether they hold, and
-have the function specialised for them.
+In ``x * w[:n]`` the slice is inside ``w`` and is as long as ``x`` if ``w.shape[0]`` is large enough and ``n`` is ``x.shape[0]``:
+nothing else is likely. Such equations are collected where types leave broadcasting or a loop-carried shape open, and solved for extents
+of the arguments. The caller can test whether they hold, and have the function specialised for them.
 """
 
 from __future__ import annotations

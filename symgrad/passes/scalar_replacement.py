@@ -134,7 +134,7 @@ class Groups:
                         self.shapes.pop(value, None)
 
     def may_be_nothing(self, value: Value) -> bool:
-        """Whether None may be in the place of an array; only readers of the array would fail then."""
+        """Whether the value may be None instead of an array; only readers of the array would fail then."""
         maker = self.maker.get(value)
         return isinstance(maker, Call) and maker.name in ITEMS
 

@@ -1,7 +1,7 @@
-"""table: strength reduction for ``fold``: ops that an expert would write instead, with the same result for less work.
+"""table: strength reduction for ``fold``: cheaper ops with the same result, as an expert would write them.
 
-Unlike in ``identities.py``, an entry may need several ops, the last of which has the results of the replaced
-op. Rewrites that touch the user's own arithmetic are done in the backward half only.
+Unlike in ``identities.py``, an entry may need several ops, the last of which has the results of the replaced op. Rewrites that touch
+the user's own arithmetic are done in the backward half only.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Unboxing: scalar arithmetic on Python floats instead of NumPy scalars, whose operations cost several times as much.
 
-Elements of arrays are read as ``x.item(i)``, results of NumPy functions go through ``float``, and what is computed of these
-alone are Python floats. Where Python raises and NumPy does not (division by zero, domains, overflow of a power) the emitted
-function starts again in the plain form: ``func.guarded`` asks for that. Works in place.
-
-What speaks against a value is looked for again and again until nothing changes; an ``Agenda`` keeps what is still to be looked at.
+Elements of arrays are read as ``x.item(i)``, results of NumPy functions are converted by ``float``, and values computed from these
+alone are Python floats. Where Python raises and NumPy does not (division by zero, domains, overflow of a power) the emitted function
+restarts in the plain form: ``func.guarded`` requests that. Works in place. Values that cannot be unboxed are found by a fixed point
+over an ``Agenda``.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ T = TypeVar("T", bound=Hashable)
 
 @dataclass(slots=True)
 class Agenda(Generic[T]):
-    """Items in order, all of them due at first. A walk gives those that are due, in order, and those that become due behind where it is.
+    """A worklist: items in order, all due at first. A walk yields the due items in order, and those ahead of it that become due meanwhile.
 
     >>> agenda = Agenda("abcd")
     >>> [agenda.note("c") or agenda.note("a") if item == "b" else item for item in agenda.walk()]
@@ -38,8 +37,8 @@ class Agenda(Generic[T]):
     items: Sequence[T]
     places: dict[T, int] = field(init=False)
     due: set[int] = field(init=False)
-    ahead: list[int] = field(default_factory=list)  #: due in the walk that is under way, as a heap
-    place: int | None = None  #: where that is
+    ahead: list[int] = field(default_factory=list)  #: due in the current walk, as a heap
+    place: int | None = None  #: the position of the current walk
 
     def __post_init__(self) -> None:
         self.places = {item: k for k, item in enumerate(self.items)}
@@ -49,7 +48,7 @@ class Agenda(Generic[T]):
         return bool(self.due)
 
     def note(self, item: object) -> None:
-        """An item is due; what is no item is let pass."""
+        """Mark an item as due; ignore objects that are not items."""
         place = self.places.get(item)  # type: ignore[arg-type]
         if place is not None and place not in self.due:
             self.due.add(place)
@@ -57,7 +56,7 @@ class Agenda(Generic[T]):
                 heappush(self.ahead, place)
 
     def walk(self) -> Iterator[T]:
-        """What is due, in order."""
+        """The due items, in order."""
         self.ahead, self.place = sorted(self.due), -1
         while self.ahead:
             self.place = heappop(self.ahead)
@@ -437,7 +436,7 @@ def by_elements(op: Op) -> bool:
 
 
 def is_function(op: Call) -> bool:
-    """Whether the op is a NumPy function, no operator, so that it gives the same for Python numbers."""
+    """Whether the op is a NumPy function, not an operator, so that its result is the same for Python numbers."""
     emit = ROWS[op.name].emit
     return (emit if isinstance(emit, str) else emit(op.settings, [a.type for a in op.args])).startswith("np.")
 

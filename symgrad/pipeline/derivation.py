@@ -66,10 +66,10 @@ from symgrad.text import docstring
 Read = Callable[[str], Any] | None
 Kernels = Callable[[Job, Surface], Kernel | Pair]
 
-#: the modules that enter what writes out derivatives of solutions of equations
+#: the modules that register the emitters of derivatives of solutions of equations
 ENTERED = (solutions, trajectories)
 
-#: suffixes of the names of functions generated beside a function
+#: suffixes of the names of functions generated in addition to a function
 ENDS = ("", "_plain", "_primal", "_kernel", "_numpy", "_forward_kernel", "_backward_kernel", "_again")
 
 

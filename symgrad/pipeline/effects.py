@@ -1,4 +1,4 @@
-"""Properties of a lowered function for running it beside its derivative: side effects, inner dtypes, cut derivatives."""
+"""Properties of a lowered function for running it in addition to its derivative: side effects, inner dtypes, cut derivatives."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""One compilation: what was asked for, what was read, the IR after each stage, and the structure of what is returned.
+"""One compilation: the request, the lowered function, the IR after each stage, and the structure of the result.
 
-Also the words of its texts: the parameters, the docstring, the lines of the user's source that comments quote.
+Also the pieces of its texts: the parameters, the docstring, the lines of the user's source that comments quote.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ class Job:
     lowered: Lowered
     stages: dict[str, Func] = field(default_factory=dict)
     outside: Outside | None = None  #: the parameters of the function in a saved file
-    by_columns: bool = False  #: is a Jacobian computed by forward mode?
+    by_columns: bool = False  #: whether a Jacobian is computed by forward mode
     order: int = 1  #: of the derivative: 2 where the function is itself a derivative
     inactive: list[Inactive] = field(default_factory=list)  #: arguments that the result does not depend on
-    relations: tuple[str, ...] = ()  #: of extents, from which more shapes would follow
+    relations: tuple[str, ...] = ()  #: relations between extents that would make more shapes known
     target: Target | None = None  #: the compilation target; None for NumPy code alone
     defined: frozenset[str] = frozenset()  #: the names of other functions in the same text
     reading: Reading | None = None  #: the cache of the lowered function, shared with other derivatives
@@ -326,7 +326,7 @@ def carries(type_: Type) -> bool:
     return isinstance(inner, Unknown) or isinstance(inner, Scalar | Array) and inner.kind in (None, "float", "complex")
 
 
-#: the attribute of a function that multiplies a Hessian with a vector: the gradient that it differentiates, and the name of its vector
+#: the attribute of a Hessian-vector product: the gradient that it differentiates, and the name of its vector
 ALONG = "__symgrad_along__"
 
 
@@ -342,13 +342,13 @@ def own_document(job: Job) -> str:
 
 
 def described(job: Job) -> str:
-    """The name of the function: a function over a batch is named after what it calls."""
+    """The name of the function: a function over a batch is named after its callee."""
     batch = getattr(job.source.function, BATCH, None)
     return job.source.name if batch is None else one_line(repr(batch))
 
 
 def origin(job: Job) -> str:
-    """Where the function is written."""
+    """The location of the function's definition."""
     function: Any = job.source.function
     if (product := getattr(function, ALONG, None)) is not None:
         function = product[0]._function
@@ -362,7 +362,7 @@ def origin(job: Job) -> str:
 
 
 def free_name(job: Job, wish: str, *ends: str) -> str:
-    """A name that, with any of these ends, none of the user's objects has in the text: the function itself may be one of them."""
+    """A name that, with any of these suffixes, none of the user's objects has in the text; the function itself may be one of them."""
     taken = job.lowered.objects
     wishes = itertools.chain((wish,), (f"{wish}_{n}" for n in itertools.count(1)))
     return next(name for name in wishes if not any(f"{name}{end}" in taken for end in ends))
@@ -406,7 +406,7 @@ def parameter_text(job: Job) -> str:
 
 
 def passed_text(job: Job) -> str:
-    """The same parameters, handed on."""
+    """The same parameters, as the arguments of a call."""
     if job.outside is not None:
         return job.outside.passed
     parts = []

@@ -26,8 +26,8 @@ def halves_in_loops(job: Job, values: int, seeds: int) -> tuple[Func, Func, Mapp
 def halves_of(whole: Func, values: int, seeds: int) -> tuple[Func, Func, Mapping[int, int]]:
     """A function with these numbers of results and seeds as loops over numbers.
 
-    It is lowered whole, so that the halves may share values that cannot be arguments: tapes, lists. Also
-    returns which results of the first half are copies of which of its parameters.
+    It is lowered as a whole, so that the halves may share values that cannot be arguments: tapes, lists. Also returns
+    a map from results of the first half to the parameters that they copy.
     """
     from symgrad.pipeline.lowering import to_halves
 

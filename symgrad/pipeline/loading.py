@@ -58,7 +58,7 @@ class Later:
             return self.text
 
     def told(self, notes: Notes) -> Emitted | None:
-        """The readable text, made anew with remarks collected in ``notes``; None if it is the text that runs."""
+        """The readable text, emitted again with remarks collected in ``notes``; None if it is the text that runs."""
         with LOCK:
             return None if self.reading is None else self.reading(notes)
 
@@ -92,7 +92,7 @@ class Later:
 
 
 def loaded(job: Job, emitted: Emitted, name: str, later: Later, comparable: Comparable | None = None) -> Compiled:
-    """Load the text, with the records of what it depends on."""
+    """Load the text, with the records of its dependencies."""
     lowered = job.lowered
     namespace = {**own_namespace(job, emitted.namespace), **lowered.objects, f"{name}_plain": plain_form(job, name, later)}
     function = load(emitted.text, name, namespace, emitted.place)

@@ -31,12 +31,13 @@ PROPERTIES: dict[str, str] = {
 class Pass:
     """A transformation of a function of the IR.
 
-    ``name`` is that of its module in ``symgrad/passes``, with a package in front that of a module there; ``at`` says where else it is.
-    ``takes`` are fields of the ``PassContext`` that it is given besides the function, or besides its block if it is ``on_block``.
-    ``needs`` are words of ``CONTENTS``: on a function that holds none of them the pass changes nothing, and is left out.
-    ``requires`` are passes that have run before it, ``preserves`` are ``PROPERTIES``. A pass is ``optional`` if leaving it out costs
-    speed only. Its result keeps the rules of the IR unless it is ``loose``: values are handles of memory while loops for kernels are
-    written, and what nobody reads may be out of date until ``dce`` has run.
+    ``name`` is the name of its module in ``symgrad/passes``, or of a module of another package, with the package
+    before it; ``at`` is the location of any other. ``takes`` are fields of the ``PassContext`` that it receives in
+    addition to the function, or to its block if it is ``on_block``. ``needs`` are words of ``CONTENTS``: on a
+    function that contains none of them the pass changes nothing, and is skipped. ``requires`` are passes that have
+    run before it, ``preserves`` are ``PROPERTIES``. A pass is ``optional`` if omitting it only costs speed. Its
+    result is valid IR unless it is ``loose``: while loops for kernels are emitted, values are handles of memory, and
+    unused values may be out of date until ``dce`` has run.
     """
 
     name: str
@@ -92,8 +93,8 @@ class Stage:
 class PassContext:
     """Arguments of passes besides the function, by the names in ``Pass.takes``."""
 
-    compiled: bool = False  #: is the result compiled to machine code?
-    guarded: bool = True  #: may the result raise early, because a fallback runs then?
+    compiled: bool = False  #: whether the result is compiled to machine code
+    guarded: bool = True  #: whether the result may raise early, because a fallback runs then
     writer: Any = None  #: the builder of the kernel's loops
     unsure: set[Value] = field(default_factory=set)  #: possibly unbound values
 
@@ -104,13 +105,13 @@ def passes_of(stage: Stage) -> tuple[Pass, ...]:
 
 
 def run(stage: Stage, func: Func, context: PassContext | None = None) -> Func:
-    """Run the passes of a stage in order, but those that the function holds nothing for.
+    """Run the passes of a stage in order; skip those whose constructs the function does not contain.
 
-    A function is changed in place by most passes; what is returned is the result.
+    Most passes change the function in place; the returned function is the result.
     """
     context = context or PassContext()
     trace, strict = None if func.notes is None else func.notes.trace, bool(os.environ.get("SYMGRAD_CHECK"))
-    contents: Contents | None = None  # of the function as it stands
+    contents: Contents | None = None  # of the function in its present state
     for one in passes_of(stage):
         before = observed(func, one.preserves) if strict else {}
         enter(f"{stage.name}, {one.name}")
@@ -132,7 +133,7 @@ def run(stage: Stage, func: Func, context: PassContext | None = None) -> Func:
 
 
 def applied(one: Pass, func: Func, context: PassContext) -> Func:
-    """What a pass makes of a function."""
+    """The result of a pass for a function."""
     more = [getattr(context, name) for name in one.takes]
     if one.on_block:
         one.function(func.body, *more)

@@ -27,11 +27,11 @@ class Texts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A way to run derivatives; NumPy code is generated beside it as a fallback.
+    """A way to run derivatives; NumPy code is generated in addition, as a fallback.
 
-    Every function is called on demand, and imports its modules then. ``emit`` raises OutOfReach for a
-    derivative without a form for the target, ``load`` for one that its compiler refuses; the warning
-    NotCompiled gives the line.
+    Every function is called on demand, and imports its modules then. ``emit`` raises OutOfReach for a derivative
+    without a form for the target, ``load`` for one that its compiler refuses; the warning NotCompiled contains the
+    line.
     """
 
     name: str
@@ -41,9 +41,9 @@ class Target:
     prepare: Callable[[], Stage]  #: passes before a function is differentiated
     emit: Callable[[Any, Any], Texts]  #: emits the texts of a ``Derivation`` and its ``Job``
     load: Callable[[Any, Compiled, Read, GiveUp], Compiled]  #: loads the texts as a replacement of the NumPy code's function
-    warm: Callable[[], None] = lambda: None  #: imports what the first call will need
+    warm: Callable[[], None] = lambda: None  #: imports the modules that the first call will need
     remark: Callable[[], tuple[str, str] | None] = lambda: None  #: on this installation: a limitation, and the way out
-    kept: bool = False  #: are the texts kept in the disk cache and in saved modules?  They are numba's then
+    kept: bool = False  #: whether the texts are kept in the disk cache and in saved modules; they are then numba's
 
 
 __all__ = ["GiveUp", "Read", "Target", "Texts"]

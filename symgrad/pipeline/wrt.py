@@ -1,6 +1,6 @@
-"""What a request names, beside what the function does with it: arguments in ``wrt``, and loops in ``checkpoints``.
+"""Checks of the names in a request against the function: arguments in ``wrt``, and loops in ``checkpoints``.
 
-The result may not depend on an argument, or two may be one object. A loop that runs again is found by its line or its variable.
+The result may not depend on an argument, or two arguments may be one object. A checkpointed loop is named by its line or its variable.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ from symgrad.text import array_copy_of, root_of
 def check_active(job: Job, func: Func, wrt: list[int], active: list[int]) -> None:
     """Record the arguments in ``wrt`` that the result does not depend on; with ``strict`` they are refused.
 
-    Also refuses one object at two places of an argument, where that matters: a step at one place would move
-    both.
+    Also refuses one object in two parts of an argument, where that matters: a step in one part would move both.
     """
     for one, other in job.lowered.aliases.items():
         if root_of(one) == root_of(other) and any(meet(path, job.request.wrt) for path in (one, other)):
@@ -71,7 +70,7 @@ def told_inactive(job: Job, name: str, own: list[int]) -> Inactive:
 
 
 def budget_of(job: Job) -> Budget | None:
-    """What the loops of a program may keep, by ``checkpoints`` and ``memory``; None for everything. A line of no loop is refused."""
+    """The memory budget of the loops, by ``checkpoints`` and ``memory``; None without limit. A line without a loop is refused."""
     if not job.request.checkpoints and job.request.memory is None:
         return None
     chosen: dict[Loc, int] = {}
@@ -88,14 +87,14 @@ def budget_of(job: Job) -> Budget | None:
 
 
 def is_named(job: Job, loc: Loc, name: int | str) -> bool:
-    """Is a loop the one on a line of the function's own file, or over a variable?"""
+    """Whether a loop is on a line of the function's own file, or has a variable of that name."""
     if isinstance(name, int):
         return loc.line == name and loc.file == job.source.file
     return name in job.lowered.loops[loc]
 
 
 def spoken(loc: Loc, variables: tuple[str, ...]) -> str:
-    """A loop as it is told to the user: ``t (line 4)``."""
+    """A loop in a message: ``t (line 4)``."""
     return f"{', '.join(variables) or 'while'} (line {loc.line})"
 
 

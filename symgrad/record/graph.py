@@ -1,7 +1,7 @@
 """A growing function: parameters, operations, and gradients of existing values, in any order and to any depth.
 
-Values are found again by keys (names of variables, tensors). A gradient makes a new function out of the
-old one, by the adjoint; the keys then stand for the values of the new one.
+Values are identified by keys (names of variables, tensors). A gradient transforms the function by the adjoint; the keys then refer to
+the values of the new function.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class Graph:
         count = len(ends) + len(keys)
         seed_values = body.yields[count : count + len(seed_operands)]
         table = dict(zip(body.args[before:], seed_values, strict=False))
-        # the parameter of a probe is there for its derivative; where its shape was asked for, it is that of what is probed
+        # the parameter of a probe serves its derivative; a read of its shape becomes a read of the probed value's shape
         table.update({body.args[k]: body.yields[len(ends) + sources.index(v)] for v, k in places.items() if k >= len(self.params)})
         cotangents = body.yields[count + len(seed_operands) :]
         strip(body, PASSED, table, cotangents)

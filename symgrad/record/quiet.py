@@ -1,6 +1,6 @@
 """Suppresses NumPy's warnings: infinities and NaN are valid results of recorded operations.
 
-NumPy keeps in a context what it warns of; calling in a context of our own costs a tenth of setting it anew each time.
+NumPy keeps its error settings in a context. Calling in a prepared context costs a tenth of changing the settings at each call.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-#: contexts that nobody is in
+#: prepared contexts that are not in use
 FREE: list[Context] = []
 
 

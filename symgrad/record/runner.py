@@ -1,7 +1,7 @@
 """Writes the function that runs a compiled function on named values of known shapes and dtypes.
 
-It looks at what it is given, calls without NumPy's warnings, and puts new values where the old ones were. Nothing that
-is the same in each run is done in it.
+It checks its arguments, calls without NumPy's warnings, and replaces the stored values by the new ones. Work that is the same in each
+run is done in advance.
 """
 
 from __future__ import annotations

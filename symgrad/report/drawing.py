@@ -104,7 +104,7 @@ def frames_of(nodes: Sequence[Node], layout: Layout, frame: Box | None = None) -
 
 
 def inside(inner: Box, outer: Box) -> bool:
-    """Whether a box lies within another."""
+    """Whether a box is inside another."""
     return outer.x <= inner.x and outer.y <= inner.y and inner.x + inner.width <= outer.x + outer.width
 
 

@@ -36,7 +36,7 @@ Place = tuple[str, int]  #: a file and a line
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a text, and the places in the function that it derives from."""
+    """A line of a text, and the positions in the function that it derives from."""
 
     number: int
     text: str
@@ -162,7 +162,7 @@ def kernel_text(entry: Entry) -> str | None:
 
 
 def derivative_lines(text: str, ties: Sequence[Tie], source: Source) -> list[Line]:
-    """Return the lines of the derivative's text, each with the places that it derives from.
+    """Return the lines of the derivative's text, each with the positions that it derives from.
 
     The ``def`` line derives from that of the function, and a statement equal to the user's from the user's line.
     """

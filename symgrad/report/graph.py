@@ -212,7 +212,7 @@ def written(loc: Loc, words: tuple[str, ...]) -> str:
 
 
 def type_word(type_: Any) -> str:
-    """A type as a reader needs it: without how an array lies in memory, and that an extent is not 1.
+    """A type for a reader: without the memory layout, and without the mark of extents that are not 1.
 
     >>> from symgrad.ir.types import Array
     >>> type_word(Array("f64", (3,), "C"))

@@ -1,7 +1,7 @@
 """Lays out a ``Graph``: rows from top to bottom, with a frame around each loop and branch.
 
-Nodes stand in layers by the longest path that leads to them, as in the method of Sugiyama, Tagawa and Toda (1981): layers, then an
-order within each layer by the mean place of what comes before, then places without overlap.
+Nodes are in layers by the longest path that leads to them, as in the method of Sugiyama, Tagawa and Toda (1981): layers, then an order
+within each layer by the mean position of the predecessors, then positions without overlap.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ class Ties:
         return f"u{self.numbers[place]}" if place in self.numbers else ""
 
     def of(self, places: Sequence[Place]) -> str | None:
-        """The words of some places, as an attribute."""
+        """The words of some positions, as an attribute."""
         return " ".join(filter(None, map(self.word, places))) or None
 
     def at(self, loc: Loc) -> str:
@@ -226,7 +226,7 @@ def short(name: str) -> str:
 
 
 def tape_marks(line: Line) -> list[Html]:
-    """Whether a line of the derivative saves something, or reads what was saved."""
+    """Whether a line of the derivative saves a value, or reads a saved one."""
     if not line.tape:
         return []
     word = "read back" if line.half == "backward" else "saved here"

@@ -83,8 +83,8 @@ def places_of(name: str, parameters: Sequence[inspect.Parameter], in_axes: Axes,
               keywords: Sequence[str]) -> tuple[list[Place], dict[str, Place]]:  # fmt: skip
     """Return the batch axes of ``count`` arguments and of keyword arguments; raise BadArgument if ``in_axes`` does not fit them.
 
-    A tuple or list says it for each parameter by position; a keyword that it does not reach has axis 0. What has a default may be left
-    out of it, and is then shared by all examples.
+    A tuple or list has an axis for each parameter by position; keyword arguments beyond it have axis 0. Parameters
+    with a default may be missing in it, and are then shared by all examples.
     """
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     words = [p.name for p in parameters if p.kind in kinds]
@@ -107,7 +107,7 @@ def places_of(name: str, parameters: Sequence[inspect.Parameter], in_axes: Axes,
 
 
 def is_tree(value: Any) -> bool:
-    """Is it something that holds arrays: a dict, list, tuple, or an instance with attributes?"""
+    """Whether it is a container of arrays: a dict, list, tuple, or an instance with attributes."""
     if isinstance(value, dict | list | tuple):
         return True
     return hasattr(value, "__dict__") and not isinstance(value, NO_TREES)

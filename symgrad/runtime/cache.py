@@ -1,7 +1,7 @@
 """The disk cache: a private directory in which generated texts and numba's machine code outlive the process.
 
-numba reads back pickles, and texts are run, so the directory must be one that nobody else can write to; where there is
-none (a read-only or full disk, a home that belongs to somebody else) everything is made in memory.
+numba unpickles its files, and texts are executed, so the directory must be writable by the user alone. Where there is none (a read-only
+or full disk, a home that belongs to another user) everything is kept in memory.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ Fault = tuple[Path, str]  #: a directory, and why it cannot be trusted
 
 
 def fault_around(root: Path) -> Fault | None:
-    """Why another user could replace a directory under the root; None if nobody could.
+    """The reason why another user could replace a directory under the root, or None.
 
-    The directories on the path are checked, both as written and with links followed.
+    The directories on the path are checked, both as written and with links resolved.
     """
     if not hasattr(os, "geteuid"):
         return None  # Windows: everything under the user's profile belongs to the user
@@ -94,7 +94,7 @@ def fault_around(root: Path) -> Fault | None:
 
 @functools.cache
 def is_own_group(group: int) -> bool:
-    """Is it the group of this user alone, as many systems make one for each user?"""
+    """Whether it is the group of this user alone, as many systems create one for each user."""
     try:
         import grp
         import pwd
@@ -241,7 +241,7 @@ def family_of(function: types.FunctionType) -> str:
 
 
 def texts_kept(family: str) -> bool:
-    """Are there texts on the disk that may do instead of stages?"""
+    """Whether texts on the disk can replace the stages."""
     place = texts_directory()
     with contextlib.suppress(OSError):
         return place is not None and any(place.glob(f"{family}-*"))

@@ -77,9 +77,10 @@ LANES = 1024
 def seldom(name: str) -> Any:
     """Declare a C library function for a rare branch, so that LLVM still vectorises the loop.
 
-    LLVM vectorises no loop that calls what it does not know, and calls what it does know for every element. But what is said to have
-    a masked variant it calls one by one, for the elements that need it. That variant is declared, and nowhere defined: it takes
-    more elements at once than any register holds, of bytes too, so that it is never chosen.
+    LLVM vectorises no loop that calls an unknown function, and calls a known vector variant for every element. A
+    function with a declared masked variant is called one by one, for the elements that need it. That variant is
+    declared, but never defined: it takes more elements at once than any register holds, even of bytes, so it is never
+    chosen.
     """
     own, masked = f"symgrad_seldom_{name}", f"symgrad_seldom_{name}_{LANES}"
 

@@ -48,7 +48,7 @@ def seeds_of(colors: np.ndarray) -> np.ndarray:
 
 
 def entries_of_columns(compressed: np.ndarray, colors: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """The entries at some places of a matrix, of whose columns those of each colour are added up in one row of ``compressed``."""
+    """The entries of a matrix at some positions, from ``compressed``, each row of which is the sum of the columns of one colour."""
     entries: np.ndarray = compressed[colors[columns], rows]
     return entries
 
@@ -90,12 +90,13 @@ def blocks_of(entries: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape:
 
 
 def compressed_jacobian(sweep: Any, plan: tuple[Any, ...], inputs: Sequence[Any], trees: tuple[Callable[..., Any], ...]) -> Any:
-    """The matrix of one plan, and behind it the auxiliary result, if there is one.
+    """The matrix of one plan, followed by the auxiliary result, if there is one.
 
-    ``plan`` is what one sweep computes (``"columns"``, ``"rows"`` or ``"stars"``), the rows and columns of the entries, the shape, and the
-    colours. ``sweep`` takes tangents to the result and its tangent, or by rows it is the result and the pullback. ``trees`` take
-    leaves to tangents, a result to leaves, leaves to what a pullback takes, its gradients to leaves, and blocks to what is returned.
-    ValueError where arguments have other sizes than the plan, or the matrix is not what one more sweep says.
+    ``plan`` contains the kind of sweep (``"columns"``, ``"rows"`` or ``"stars"``), the rows and columns of the
+    entries, the shape, and the colours. ``sweep`` maps tangents to the result and its tangent; by rows it is the
+    result and the pullback. ``trees`` are functions from leaves to tangents, from a result to leaves, from leaves to
+    a seed of the pullback, from its gradients to leaves, and from blocks to the result. Raises ValueError where
+    arguments have other sizes than the plan, or the matrix disagrees with one more sweep.
     """
     by, rows, columns, shape, colors = plan
     tangents, outputs, seed, gradients, matrices = trees

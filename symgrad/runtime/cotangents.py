@@ -159,7 +159,7 @@ def concatenate_part(g: Any, xs: Sequence[Any], position: int, axis: int | None)
 
 
 def concatenate_place(g: Any, shape: tuple[int, ...], xs: Sequence[Any], position: int, axis: int | None) -> Any:
-    """Zeros with ``g`` where ``xs[position]`` stands in the concatenation."""
+    """Zeros with ``g`` at the position of ``xs[position]`` in the concatenation."""
     out = np.zeros(shape, g.dtype)
     concatenate_part(out, xs, position, axis)[...] = g
     return out

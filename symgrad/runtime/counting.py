@@ -1,6 +1,6 @@
-"""Run-time support of kernels: ``math.factorial`` and its relatives on 64-bit integers; -1 stands for an undefined result.
+"""Run-time support of kernels: ``math.factorial`` and its relatives on 64-bit integers; -1 represents an undefined result.
 
-The caller leaves the kernel for -1: Python has integers of any size, and raises for arguments that are negative.
+The caller bails out of the kernel for -1: Python has integers of any size, and raises for arguments that are negative.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def factorial_of(n: int) -> int:
 
 @plainly
 def choices_of(n: int, k: int) -> int:
-    """``math.comb``: each product of the first factors is divided by as many, which leaves nothing over.
+    """``math.comb``; the product of the first k factors is divisible by k!, so each division is exact.
 
     >>> choices_of(5, 2), choices_of(2, 5), choices_of(80, 40)
     (10, 0, -1)

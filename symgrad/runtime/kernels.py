@@ -29,7 +29,7 @@ COMPARED = ("0.61", "0.62", "0.63", "0.64", "0.65", "0.66", "0.67", "0.68")
 
 
 def has_numba() -> bool:
-    """Is numba installed?  It is not imported."""
+    """Whether numba is installed; it is not imported."""
     return "numba" in sys.modules or importlib.util.find_spec("numba") is not None
 
 
@@ -41,7 +41,7 @@ def load_kernel(text: str, name: str) -> Any:
 
 
 def is_compared() -> bool:
-    """Is numba of a release that our compiler was compared with?  Of another one the compiler is numba's own."""
+    """Whether our compiler was compared with this release of numba; for other releases numba's own compiler is used."""
     major, minor, *_ = importlib.import_module("numba").__version__.split(".")
     return f"{major}.{minor}" in COMPARED
 
@@ -66,7 +66,7 @@ def lean(dispatcher: Any) -> Any:
 
 
 def leave_to_numba(dispatcher: Any) -> bool:
-    """Have a kernel compiled by numba's own compiler from here on; was it compiled by ours?"""
+    """Have numba's own compiler compile a kernel from here on; return whether ours was used before."""
     compiler, own = dispatcher._compiler, importlib.import_module("numba.core.compiler").Compiler
     if compiler.pipeline_class is own:
         return False
@@ -155,8 +155,8 @@ def type_named(name: str, rank: int = 0) -> Any:
 def compile_for(dispatcher: Any, types: list[Any]) -> list[Any]:
     """Compile a kernel for numba types, and return the types of its results.
 
-    What our compiler fails at, in a release of numba that it does not know, numba's own compiles. Raises what that raises.
-    A disk that is full is no reason not to go on.
+    If our compiler fails, in a release of numba that it does not know, numba's own compiles, and its exceptions are
+    raised. A full disk is no error.
     """
     if not hasattr(dispatcher, "compile"):  # NUMBA_DISABLE_JIT: plain Python
         return [None] * 1000

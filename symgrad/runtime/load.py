@@ -59,16 +59,16 @@ def collector_paused() -> Iterator[None]:
 
 # ------------------------------------------------------------------ how deep Python may call
 
-#: calls inside of calls, of which a program of the longest kind needs a quarter; in C they need less than half of a thread's stack
+#: the recursion limit; the longest programs need a quarter of it, and less than half of a thread's C stack
 DEPTH = 20_000
 
 _LOCK = threading.Lock()
-_inside: list[int] = []  #: the limits that were in force when those that are inside came in
+_inside: list[int] = []  #: the limits in force when each of the active contexts was entered
 
 
 @contextmanager
 def deep_calls() -> Iterator[None]:
-    """Let Python call deeper meanwhile; the last one to leave puts the limit back, if nobody else has set another one."""
+    """Raise Python's recursion limit inside the context; the last one to leave restores it, unless it was changed meanwhile."""
     with _LOCK:
         _inside.append(sys.getrecursionlimit())
         if _inside[0] < DEPTH:

@@ -1,8 +1,7 @@
 """Lowers numba's typed IR of a kernel to LLVM, with fewer instructions than numba's own lowering.
 
-A kernel is mostly loops over ranges whose bodies read and write elements of arrays. For each of these numba writes half a page,
-which LLVM takes apart again; that is most of the time that compiling takes. What is not of the plain kind that is told apart here
-is left to numba.
+A kernel is mostly loops over ranges whose bodies read and write elements of arrays. For each of these numba emits many instructions,
+which LLVM simplifies again; that is most of the compile time. All other instructions are left to numba.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from numba.core.lowering import Lower
 from numba.np.arrayobj import load_item, mark_positive, store_item
 
 WORD = IntType(64)
-#: of what hides from LLVM, at no cost, how the index of a loop changes: where it knows, it asks before the loop, once for all rounds,
-#: whether what the loops inside read and write overlaps, but takes the answer to be yes wherever an address goes down
+#: the type of an empty assembler text that hides from LLVM, at no cost, how the index of a loop changes. If LLVM knows it, it tests
+#: before the loop whether the accesses of the loops inside overlap, but assumes an overlap wherever an address decreases
 ONE_WORD = FunctionType(WORD, [WORD])
 #: operators whose results are not negative if their operands are not
 RISING = (operator.add, operator.iadd, operator.mul, operator.imul, operator.floordiv, operator.ifloordiv)
@@ -69,7 +68,7 @@ class Index:
     """A whole number as an index."""
 
     value: Any  #: as wide as an address
-    wraps: bool  #: may it be negative, and count from the end?
+    wraps: bool  #: whether it may be negative, and count from the end
 
 
 class KernelLower(Lower):
@@ -221,7 +220,7 @@ class KernelLower(Lower):
         super().lower_block(block)
 
     def only_raises(self, block: Any) -> bool:
-        """Does it do nothing but raise an error without a message?  Memory that variables in registers own would be lost."""
+        """Whether the block only raises an error without a message; the memory that variables in registers own would be lost."""
         *before, last = block.body
         if type(last) is not ir.StaticRaise or last.exc_class is None or last.exc_args:
             return False
@@ -395,7 +394,7 @@ class KernelLower(Lower):
         return self.context.cast(self.builder, self.loadvar(name), self.typeof(name), types.intp)
 
     def element(self, name: str, indices: list[Index]) -> Any:
-        """Where an element lies."""
+        """The address of an element."""
         builder, layout = self.builder, self.typeof(name).layout
         places = []
         for axis, index in enumerate(indices):
@@ -434,5 +433,5 @@ class KernelLower(Lower):
 
 
 def is_word(type_: Any) -> bool:
-    """Is it a whole number as wide as an address, with a sign?"""
+    """Whether it is a signed integer as wide as an address."""
     return isinstance(type_, types.Integer) and type_.signed and type_.bitwidth == 64

@@ -38,7 +38,7 @@ def apart(typing: Any) -> Any:
 
 @intrinsic
 def address(typing: Any, a: Any) -> Any:
-    """Where the first element of an array lies."""
+    """The address of the first element of an array."""
     return types.CPointer(a.dtype)(
         a
     ), lambda context, builder, signature, args: make_array(signature.args[0])(context, builder, args[0]).data

@@ -1,7 +1,7 @@
 """Run-time support of kernels: new arrays, which LLVM knows not to alias any other.
 
-Loops over many arrays are vectorised without comparing where these lie. What a kernel holds for each array is a call and a test;
-the arithmetic of sizes stands once in each module.
+Loops over many arrays are vectorised without comparing their addresses. A kernel contains a call and a test for each array; the
+arithmetic of sizes is emitted once in each module.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def new_zeros(shape: Any, dtype: Any = np.float64) -> Any:
 @type_callable(new_empty)
 @type_callable(new_zeros)
 def type_of_new(context: Any) -> Any:
-    """numba's type of a new array, and of its shape: extents of as many bits as an address."""
+    """numba's type of a new array, and of its shape: extents as wide as an address."""
 
     def typer(shape: Any, dtype: Any = None) -> Any:
         item, dtypes = (types.float64, ()) if dtype is None else (parse_dtype(dtype), (dtype,))
@@ -80,7 +80,7 @@ def passed_on(module: Any, name: str, result: Any) -> Any:
 
 
 def allocator(context: Any, module: Any, rank: int, width: int) -> Any:
-    """A function that takes extents and returns memory for as many numbers of ``width`` bytes; null if one is negative, or for too many."""
+    """A function from extents to memory for that many items of ``width`` bytes; null if an extent is negative or the size overflows."""
     size, address = ir.IntType(64), ir.IntType(8).as_pointer()
     function, body = of_module(module, f"symgrad_allocate_{rank}_{width}", address, [size] * rank)
     if body is not None:
@@ -96,10 +96,10 @@ def allocator(context: Any, module: Any, rank: int, width: int) -> Any:
 
 
 def allocation(context: Any, builder: Any, signature: Any, args: Any, cleared: bool) -> Any:
-    """Emit the code that makes a new array.
+    """Emit the code that allocates an array.
 
-    The address passes through a function whose result, as that of ``malloc``, overlaps nothing; a second function is shown it,
-    since whoever frees the memory has it too.
+    The address passes through a function whose result, as that of ``malloc``, aliases nothing. A second opaque
+    function receives it, because the owner that frees the memory has it too.
     """
     extents = cgutils.unpack_tuple(builder, args[0]) if isinstance(signature.args[0], types.UniTuple) else [args[0]]
     item = context.get_data_type(signature.return_type.dtype)

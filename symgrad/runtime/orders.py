@@ -1,6 +1,6 @@
 """Run-time support of kernels: sorting, argsort, medians.
 
-Where numbers are equal the order is NumPy's own, and where one is none it stands last: these raise, and NumPy sorts.
+For equal elements the order is NumPy's, and NaN comes last: for these the functions raise, and NumPy sorts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from symgrad.runtime.vector import compiled
 
-#: so many are sorted by insertion, before runs are merged
+#: runs of this length are sorted by insertion before they are merged
 RUN = 16
 
 plainly = compiled(forceinline=False)

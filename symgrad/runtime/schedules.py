@@ -6,10 +6,11 @@ from __future__ import annotations
 def next_snapshot(start: int, stop: int, free: int) -> int:
     """Return the iteration before which to take the next snapshot, to reverse iterations ``start`` to ``stop - 1``, last first.
 
-    The state before round ``start`` is kept already, and there is room for ``free`` more snapshots; the result is ``stop`` if no more
-    is of use. With ``c = free + 1`` snapshots and each round run at most ``r`` times before its reverse, ``binomial(c + r, c)`` rounds
-    can be reversed; a split into parts that need no more than ``r - 1`` and ``r`` is one with the fewest rounds run again: A. Griewank,
-    A. Walther, Algorithm 799: revolve, ACM Transactions on Mathematical Software 26 (2000), 19-45.
+    The state before iteration ``start`` is saved already, and there is room for ``free`` more snapshots; the result
+    is ``stop`` if another one is useless. With ``c = free + 1`` snapshots and each iteration run at most ``r`` times
+    before its reverse, ``binomial(c + r, c)`` iterations can be reversed. A split into parts that need at most ``r -
+    1`` and ``r`` runs is optimal: it repeats the fewest iterations (A. Griewank, A. Walther, Algorithm 799: revolve,
+    ACM Transactions on Mathematical Software 26 (2000), 19-45).
 
     >>> next_snapshot(0, 10, 2)  # 10 = binomial(3 + 2, 3): the 4 rounds before the next snapshot once more, the 6 behind it twice
     4

@@ -1,8 +1,8 @@
 """Derivatives of the incomplete gamma and beta functions with respect to their shape parameters, element by element.
 
-Each is the function's own value, which SciPy gives, times the derivative of its logarithm, which is that of a power series or a
-continued fraction with positive terms, computed beside it term by term: DLMF 8.7.1, 8.9.2 and 8.17.22, by Lentz's algorithm (DLMF
-3.10.8). On the other side of the middle it is that of the complement, so that no digits are lost where the value is near 0 or 1.
+Each is the function's own value, from SciPy, times the derivative of its logarithm. That derivative comes from a power series or a
+continued fraction with positive terms, differentiated term by term: DLMF 8.7.1, 8.9.2 and 8.17.22, by Lentz's algorithm (DLMF 3.10.8).
+Beyond the middle it is that of the complement, so that no digits are lost where the value is near 0 or 1.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def betainc_slope(a: Any, b: Any, x: Any, below: Any, above: Any, second: bool =
     one, other = np.where(lower, p, q), np.where(lower, q, p)
     first_part, second_part = _beta_fraction(one, other, np.where(lower, y, 1 - y))
     power = np.log1p(-y) if second else np.log(y)
-    is_leading = lower ^ second  # is the parameter the first one of the side that is computed?
+    is_leading = lower ^ second  # whether the parameter is the first one of the computed side
     own = q if second else p
     rest = np.where(is_leading, first_part - 1 / own, second_part)  # digamma(own + 1) is digamma(own) + 1 / own
     slope = np.where(lower, below, -above) * (power + digamma(p + q) - digamma(own) + rest)

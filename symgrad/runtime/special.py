@@ -210,7 +210,7 @@ def _is_far_from_zero(z: Any) -> Any:
 
 
 def kaiser_slope(n: int, beta: float) -> Any:
-    """The derivative of ``np.kaiser(n, beta)`` by ``beta``; a window of one point is 1 whatever ``beta`` is.
+    """The derivative of ``np.kaiser(n, beta)`` with respect to ``beta``; a window of one point is always 1.
 
     >>> kaiser_slope(1, 2.0), bool(np.all(np.abs(kaiser_slope(3, 0.0)) < 1e-15))
     (array([0.]), True)
@@ -372,8 +372,9 @@ def complex_eig(a: Any) -> tuple[Any, Any]:
 def unphased(v: Any, m: Any, other: Any) -> Any:
     """Return ``v`` if the diagonal of ``m + other`` is real up to rounding, else raise ValueError.
 
-    Eigenvectors and singular vectors of complex matrices are given up to a factor of modulus 1 each. The diagonal is the derivative with
-    respect to the angle of this factor, so a function that has one depends on what the library happens to choose. Raises ValueError then.
+    Eigenvectors and singular vectors of complex matrices are unique up to a factor of modulus 1 each. The imaginary
+    diagonal is the derivative with respect to the angle of this factor, so a function with a nonzero one depends on
+    an arbitrary choice of the library.
     """
     both = m + other
     if not isinstance(both, np.ndarray):

@@ -1,6 +1,6 @@
 """Run-time support: sums of cotangents, and stores with repeated indices.
 
-Each function is a few lines of NumPy and stands alone, so that ``save`` can write it into a file.
+Each function is a few lines of NumPy and self-contained, so that ``save`` can write it into a file.
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ def fitting_seed(seed: Any, shape: tuple[int, ...] | None = None, of_complex: bo
                  name: str = "a seed") -> Any:  # fmt: skip
     """The seed of a pullback for a result of this shape, or for a number; it is broadcast, as in ``sum(seed * result)``.
 
-    ``name`` is the part of the seeds that it is, for errors: TypeError where it is no real number or array, ValueError for its shape.
-    ``dtype`` is that of the result where it is not that of Python's numbers; gradients are computed in it, whatever the dtype of the seed.
+    ``name`` is the name of this part of the seeds in errors: TypeError if it is no real number or array, ValueError
+    for its shape. ``dtype`` is the result's, if it is not that of Python's numbers; gradients are computed in it,
+    whatever the dtype of the seed.
 
     >>> fitting_seed(2, (3,)), fitting_seed(2)
     (array([2., 2., 2.]), 2.0)
@@ -78,7 +79,7 @@ def fitting_seed(seed: Any, shape: tuple[int, ...] | None = None, of_complex: bo
 
 
 def check_items(seed: Any, count: int, name: str) -> None:
-    """Raise where the part of the seeds for a list or tuple of a result has not as many items; ``name`` is that of the part.
+    """Raise if a part of the seeds has another number of items than the list or tuple of the result; ``name`` is the part's name.
 
     >>> check_items((1.0, 2.0), 2, "out")
     >>> check_items([1.0], 2, "out['b']")
@@ -350,7 +351,7 @@ def array_or_zeros(g: Any, shape: tuple[int, ...], dtype: Any = float) -> Any:
 
 
 def in_dtype(x: Any, dtype: Any) -> Any:
-    """A copy in another dtype of an array, or of the number that may stand for it.
+    """A copy, in another dtype, of an array or of a number in its place.
 
     >>> in_dtype(np.ones(2), np.float32), float(in_dtype(0.0, np.float64))
     (array([1., 1.], dtype=float32), 0.0)
@@ -442,7 +443,7 @@ def instance_of(cls: type, names: list[str], *values: Any) -> Any:
 
 
 def list_fold(items: list[Any], count: int) -> list[Any]:
-    """The sum of the repetitions of a list of numbers of so many items.
+    """The sum of the repetitions of a list of ``count`` numbers.
 
     >>> list_fold([1.0, 2.0, 3.0, 4.0], 2)
     [4.0, 6.0]
@@ -451,7 +452,7 @@ def list_fold(items: list[Any], count: int) -> list[Any]:
 
 
 def list_unfold(items: list[Any], count: int) -> list[Any]:
-    """A list repeated until it has so many items.
+    """A list repeated until it has ``count`` items.
 
     >>> list_unfold([1.0, 2.0], 4)
     [1.0, 2.0, 1.0, 2.0]

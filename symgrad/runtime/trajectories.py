@@ -1,7 +1,7 @@
-"""What generated code calls for cotangents of a differential equation: the adjoint equation backwards in time, or sensitivities forwards.
+"""Run-time support: cotangents of solutions of differential equations, by the adjoint equation or by sensitivities.
 
-``rate(t, y, *args)`` is ``dy/dt``, and ``jacobian(t, y, *args)`` the matrix ``df/dy``, and beside it ``df/da`` for what the equation reads.
-``pullback(t, y, w, *args)`` is ``w`` times that matrix. ``solve_ivp`` is SciPy's, which is handed in.
+``rate(t, y, *args)`` is ``dy/dt``. ``jacobian(t, y, *args)`` is the matrix ``df/dy``, followed by the columns ``df/da`` of the values
+that the equation reads. ``pullback(t, y, w, *args)`` is ``w`` times that matrix. ``solve_ivp`` is SciPy's function, as an argument.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from symgrad.runtime.solvers import convergence
 def solution_cotangents(solve_ivp: Callable[..., Any], rate: Callable[..., Any], pullback: Callable[..., Any],
                         jacobian: Callable[..., Any], weights: Any, start: Any, times: Any, y0: Any, args: tuple[Any, ...] = (),
                         is_adjoint: bool = False, **options: Any) -> Any:  # fmt: skip
-    """The cotangents of ``y0``, and behind them of what ``rate`` reads, for the cotangents ``weights`` of the states at ``times``.
+    """The cotangents of ``y0``, then of the values that ``rate`` reads, for the cotangents ``weights`` of the states at ``times``.
 
-    The states, of ``dy/dt = rate(t, y, *args)`` from ``y0`` at ``start``, are columns. ``options`` are those of ``solve_ivp``. The adjoint
-    equation is solved where it takes less time, or always if ``is_adjoint``. Where a solver does not converge a RuntimeWarning
-    is given, and all is nan.
+    The states, of ``dy/dt = rate(t, y, *args)`` from ``y0`` at ``start``, are columns. ``options`` are those of
+    ``solve_ivp``. The adjoint equation is solved where that takes less time, or always if ``is_adjoint``. Where a
+    solver does not converge, a RuntimeWarning is emitted and all results are NaN.
 
     >>> from scipy.integrate import solve_ivp
     >>> decay = lambda t, y, k: -k * y
@@ -37,7 +37,7 @@ def solution_cotangents(solve_ivp: Callable[..., Any], rate: Callable[..., Any],
     if not seen.size or not np.all(np.isfinite(weights)):
         return np.full(count, np.nan if seen.size else 0.0)
     moments = times[seen]
-    firsts = np.flatnonzero(np.append(True, moments[1:] != moments[:-1]))  # times may be named twice
+    firsts = np.flatnonzero(np.append(True, moments[1:] != moments[:-1]))  # times may be repeated
     moments, scale = moments[firsts], np.max(np.abs(weights))
     jumps = np.add.reduceat(weights[:, seen], firsts, axis=1) / scale
     if moments[-1] == start:
@@ -58,10 +58,11 @@ def solution_cotangents(solve_ivp: Callable[..., Any], rate: Callable[..., Any],
 
 
 def is_adjoint_faster(steps: int, times: int, size: int, count: int, method: Any) -> bool:
-    """Does the adjoint equation take less time?
+    """Whether the adjoint equation takes less time.
 
-    It starts anew at each time, which takes so many steps; sensitivities are ``size * count`` numbers in each step, of which about
-    3000 take as long as a step of the adjoint (``python -m tests.bench.solvers sensitivities``).
+    It restarts at each time, which costs ``begun`` steps. Sensitivities are ``size * count`` numbers in each step;
+    about 3000 of them take as long as a step of the adjoint equation (``python -m tests.bench.solvers
+    sensitivities``).
     """
     begun = 12 if method in ("BDF", "LSODA", "Radau") else 2
     return 3000 * begun * times < steps * size * count
@@ -69,19 +70,20 @@ def is_adjoint_faster(steps: int, times: int, size: int, count: int, method: Any
 
 def by_adjoint(solve_ivp: Callable[..., Any], pullback: Callable[..., Any], jacobian: Callable[..., Any], jumps: Any, moments: Any,
                path: Callable[[Any], Any], count: int, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:  # fmt: skip
-    """The cotangents by the adjoint equation: ``dw/dt = -w df/dy`` backwards in time, which grows by a column of ``jumps`` at each moment.
+    """The cotangents by the adjoint equation ``dw/dt = -w df/dy``, backwards in time; at each moment a column of ``jumps`` is added.
 
-    The integral of ``w df/da`` is solved for beside ``w`` (Cao, Li, Petzold and Serban, Adjoint sensitivity analysis for
-    differential-algebraic equations, SIAM Journal on Scientific Computing 24, 2003). ``path`` gives the states; they are not solved for
-    backwards in time, which is unstable where the equation is stiff. The first of ``moments`` is the start.
+    The integral of ``w df/da`` is computed along with ``w`` (Cao, Li, Petzold and Serban, Adjoint sensitivity
+    analysis for differential-algebraic equations, SIAM Journal on Scientific Computing 24, 2003). ``path`` returns
+    the state at a time. The states are not solved for backwards in time, which is unstable where the equation is
+    stiff. The first of ``moments`` is the start.
     """
     size, cotangents, settings = len(jumps), np.zeros(count), dict(options)
-    settings.pop("first_step", None)  # which is that of the states
+    settings.pop("first_step", None)  # it is for the solution of the states
     method, rtol, atol = (options.get(word, default) for word, default in (("method", "RK45"), ("rtol", 1e-3), ("atol", 1e-6)))
-    if method == "LSODA" and count > 1000:  # it has room for a full Jacobian only
+    if method == "LSODA" and count > 1000:  # LSODA stores the Jacobian as a full matrix only
         method = settings["method"] = "BDF"
         settings.pop("min_step", None)
-    if method in ("BDF", "LSODA"):  # whose errors add up over their steps: they are those of the states with a tenth of the tolerances
+    if method in ("BDF", "LSODA"):  # their errors accumulate over the steps; these tolerances make them as accurate as the states
         settings |= {"rtol": max(0.1 * rtol, min(rtol, 1e-12)), "atol": 0.1 * atol}
     if method in ("BDF", "LSODA", "Radau"):
         settings["jac"] = lambda t, z: adjoint_jacobian(jacobian(t, path(t), *args), method == "LSODA")
@@ -103,7 +105,7 @@ def by_adjoint(solve_ivp: Callable[..., Any], pullback: Callable[..., Any], jaco
 
 def by_sensitivities(solve_ivp: Callable[..., Any], rate: Callable[..., Any], jacobian: Callable[..., Any], jumps: Any, moments: Any,
                      y0: Any, count: int, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:  # fmt: skip
-    """The cotangents by sensitivities, which are solved for beside the states: ``ds/dt = df/dy s + df/da``."""
+    """The cotangents by sensitivities, which are solved for together with the states: ``ds/dt = df/dy s + df/da``."""
     size, settings = len(jumps), dict(options)
     if options.get("method") in ("BDF", "Radau"):
         settings["jac"] = lambda t, z: sensitivity_jacobian(jacobian(t, z[:size], *args))
@@ -118,9 +120,9 @@ def by_sensitivities(solve_ivp: Callable[..., Any], rate: Callable[..., Any], ja
 
 def solved(solve_ivp: Callable[..., Any], change: Callable[..., Any], ends: Any, first: Any, times: Any,
            settings: Mapping[str, Any]) -> Any:  # fmt: skip
-    """A solution that is read at some times; None, after a warning, where there is none.
+    """A solution at some times; None, after a warning, where there is none.
 
-    Explicit methods would look for a first step for ever where the rate is no number at the beginning.
+    An explicit method would search for its first step forever where the initial rate is not finite.
     """
     if not np.all(np.isfinite(change(ends[0], first))):
         convergence(False, f"the derivative of the rate is not finite at t = {ends[0]}")
@@ -130,7 +132,7 @@ def solved(solve_ivp: Callable[..., Any], change: Callable[..., Any], ends: Any,
 
 
 def states_reached(result: Any, initial: Any, times: Any) -> Any:
-    """The states that ``solve_ivp`` has found at some times; all are nan, after a warning, where it did not come to the last one.
+    """The states that ``solve_ivp`` has computed at some times; all are NaN, after a warning, where it did not reach the last one.
 
     >>> from scipy.integrate import solve_ivp
     >>> states_reached(solve_ivp(lambda t, y: 0.0 * y, (0.0, 1.0), np.ones(1), t_eval=[0.5, 1.0]), np.ones(1), [0.5, 1.0])
@@ -143,7 +145,7 @@ def states_reached(result: Any, initial: Any, times: Any) -> Any:
 
 def rate_with_sensitivities(rate: Callable[..., Any], jacobian: Callable[..., Any], t: float, z: Any, args: tuple[Any, ...],
                             size: int) -> Any:  # fmt: skip
-    """The rate of the state, and behind it that of the sensitivities."""
+    """The rate of the state, then that of the sensitivities, as one vector."""
     rows, matrix = jacobian(t, z[:size], *args), z[size:].reshape(size, -1)
     moved = rows[:, :size] @ matrix
     moved[:, size:] += rows[:, size:]
@@ -151,7 +153,7 @@ def rate_with_sensitivities(rate: Callable[..., Any], jacobian: Callable[..., An
 
 
 def adjoint_jacobian(rows: Any, is_full: bool) -> Any:
-    """The Jacobian of the adjoint and of what is integrated beside it, on which nothing depends: an array, or a sparse matrix."""
+    """The Jacobian of the adjoint and its integrals, which nothing depends on: an array, or a sparse matrix."""
     from scipy.sparse import csc_matrix, hstack
 
     size, count = rows.shape
@@ -161,7 +163,7 @@ def adjoint_jacobian(rows: Any, is_full: bool) -> Any:
 
 
 def sensitivity_jacobian(rows: Any) -> Any:
-    """The Jacobian of states and sensitivities, without what couples these to those: it serves the solver's search alone."""
+    """The Jacobian of states and sensitivities without their coupling: only the solver's Newton iteration uses it."""
     from scipy.sparse import block_diag, identity, kron
 
     size, count = rows.shape

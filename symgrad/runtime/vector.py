@@ -1,9 +1,9 @@
 """Elementary functions without branches, which LLVM vectorises in loops; for generated numba code only.
 
-Each is within 2 units in the last place everywhere, with the infinities, NaNs, subnormals and signs of zero that C99 asks for.
-The method is the usual one (Muller, Elementary Functions, 3rd ed., ch. 11): reduce the argument, evaluate a polynomial, put the
-exponent in by its bits. Coefficients interpolate at Chebyshev nodes; ``tests/runtime/polynomials.py`` makes them. ``circular`` has the
-sine, the tangent and its inverse.
+Each is within 2 units in the last place everywhere, with the infinities, NaNs, subnormals and signs of zero that C99 requires. The
+method is the usual one (Muller, Elementary Functions, 3rd ed., ch. 11): reduce the argument, evaluate a polynomial, set the exponent by
+its bits. Coefficients interpolate at Chebyshev nodes; ``tests/runtime/polynomials.py`` computes them. ``circular`` has the sine, the
+tangent and its inverse.
 """
 
 from __future__ import annotations

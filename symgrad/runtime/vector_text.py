@@ -1,7 +1,7 @@
 """The rows that have a function in ``vector`` or ``circular``, and the source of these functions for saved modules.
 
-Imports no numba. The text goes into a module with all that it needs; a module that imports the functions instead names their
-fingerprint, because numba's cache of compiled code does not notice that a function which was called has changed.
+Imports no numba. The text of a function is copied into a module with all its dependencies. A module that imports the functions instead
+contains their fingerprint, because numba's cache of compiled code does not notice changes of a called function.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""A pattern -> colours of its columns, rows or variables: what has one colour is computed by one sweep.
+"""A pattern -> colours of its columns, rows or variables; one sweep computes all that have one colour.
 
-Columns may share a colour where no row has an entry in two of them (Curtis, Powell and Reid 1974). In a
-symmetric matrix each entry, or its mirror image, must be alone in its row among the columns of its colour: a
-star colouring (Coleman and More 1984; Gebremedhin, Manne and Pothen, "What color is your Jacobian?", SIAM
-Review 47, 2005). Both are greedy, tried in column order and fullest first; the better one wins. A set of
-colours is an integer bit set.
+Columns may share a colour where no row has an entry in two of them (Curtis, Powell and Reid 1974). In a symmetric matrix each entry, or
+its mirror image, must be alone in its row among the columns of its colour: a star colouring (Coleman and More 1984; Gebremedhin, Manne
+and Pothen, "What color is your Jacobian?", SIAM Review 47, 2005). Both are greedy, tried in column order and fullest first; the better
+one wins. A set of colours is an integer bit set.
 """
 
 from __future__ import annotations
@@ -66,8 +65,8 @@ def greedy_columns(columns: Lists, rows: int, order: Sequence[int], most: int | 
 def star_colors(beside: Lists) -> np.ndarray:
     """A star colouring of a graph: neighbours differ, and every path of four vertices has at least three colours.
 
-    ``beside`` are the neighbours of each vertex, and the vertex itself if the matrix has an entry on its
-    diagonal. A vertex with neither has the colour -1.
+    ``beside`` are the neighbours of each vertex, and the vertex itself if the matrix has an entry on its diagonal. A
+    vertex with neither has the colour -1.
 
     >>> star_colors([[0, 1, 2, 3], [0, 1], [0, 2], [0, 3]])
     array([0, 1, 1, 1])

@@ -1,4 +1,4 @@
-"""What a sparse Jacobian needs of one call: the IR parameters' values, and flattening and rebuilding of trees."""
+"""The data of one call for a sparse Jacobian: the IR parameters' values, and flattening and rebuilding of trees."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from symgrad.errors import BadArgument
 
-#: arrays of at most so many elements are united element by element, which is faster
+#: arrays of at most this many elements are united element by element, which is faster
 FEW = 8
 #: the maximum number of entries of a pattern
 MOST = 50_000_000
@@ -29,7 +29,7 @@ Ids = Any  #: the number of a set, or an array of set numbers
 class Unions:
     """Sets created in sequence: each set ``targets[k]`` contains the set ``sources[k]``.
 
-    ``levels`` gives their order: the sources of a target have lower levels, or are older than all of these.
+    ``levels`` is their order: the sources of a target have lower levels, or are older than all of these.
     """
 
     targets: np.ndarray

@@ -1,4 +1,4 @@
-"""Interprets the IR of a function on sets of input elements beside its values -> the pattern of its Jacobian."""
+"""Interprets the IR of a function on values together with sets of input elements -> the pattern of its Jacobian."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def read(operand: Operand, env: Environment) -> Pair:
 
 
 def is_number(value: Any) -> bool:
-    """Is a constant a number?"""
+    """Whether a constant is a number."""
     return isinstance(value, int | float | complex)
 
 

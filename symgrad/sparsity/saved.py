@@ -1,4 +1,4 @@
-"""The saved text of a sweep and a plan -> the text of a module that gives the sparse Jacobian, which needs NumPy and SciPy only."""
+"""The saved text of a sweep and a plan -> the text of a module that computes the sparse Jacobian, with NumPy and SciPy only."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ def sparse_module(text: str, frame: str, wrt: Sequence[int], name: str, plan: tu
                   has_aux: bool) -> str:  # fmt: skip
     """The saved text of a sweep with a function called ``name`` that calls it for each colour.
 
-    ``frame`` is the text of the function that takes trees apart (``pipeline/sparsity.py``), ``wrt`` are the places of the leaves that are
-    differentiated, ``plan`` is as in ``compressed_jacobian``, and ``labels`` are the names of the tangents.
+    ``frame`` is the text of the function that flattens trees (``pipeline/sparsity.py``), ``wrt`` are the indices of
+    the differentiated leaves, ``plan`` is as in ``compressed_jacobian``, and ``labels`` are the names of the
+    tangents.
     """
     tree = ast.parse(text)
     sweep = (ast.get_docstring(tree) or "").split()[2]
@@ -73,7 +74,7 @@ def plan_text(name: str, plan: tuple[Any, ...]) -> tuple[list[str], str]:
 
 
 def handed_on(arguments: ast.arguments) -> tuple[list[ast.expr], list[ast.keyword]]:
-    """The arguments of a call that hands on all parameters."""
+    """The arguments of a call that passes on all parameters."""
     positional: list[ast.expr] = [ast.Name(a.arg) for a in (*arguments.posonlyargs, *arguments.args)]
     if arguments.vararg is not None:
         positional.append(ast.Starred(ast.Name(arguments.vararg.arg)))

@@ -182,7 +182,7 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: i
 
 def create_parameter(shape: Sequence[int], dtype: Any, name: str | None = None, attr: Any = None, is_bias: bool = False,
                      default_initializer: Any = None) -> Parameter:  # fmt: skip
-    """A parameter of the default program; the startup program gives it its first values. A name that is there already is shared."""
+    """A parameter of the default program, initialised by the startup program. An existing name is shared."""
     said = attributes(attr)
     if said is None:
         raise ValueError("a parameter cannot be switched off here")

@@ -1,7 +1,7 @@
 """``append_backward`` and ``gradients``: gradients of a program's variables, appended to the program.
 
-One step of the program stands for the whole backward half; the engine makes its code when the program is
-compiled. What is listed in the block are the operations that it consists of, under the documented names.
+One step of the program represents the whole backward half; the engine generates its code when the program is compiled. The block lists
+the operations of which the step consists, under the documented names.
 """
 
 from __future__ import annotations
@@ -215,12 +215,13 @@ def append_backward(loss: Variable, parameter_list: Any = None, no_grad_set: Any
                     distop_context: Any = None) -> Any:  # fmt: skip
     """Append the gradient of ``loss`` to its program.
 
-    Gives pairs (parameter, gradient): of all trainable parameters that were reached, or of what ``parameter_list``
-    names, in its order. No derivative passes what is in ``no_grad_set`` or has ``stop_gradient``. Each callback is
-    called as ``callback(block=, context=)`` for every operation listed. With ``checkpoints`` the operations between
-    them are listed once more before their gradients, and the result is ``(pairs, names of the checkpoints)``.
+    Returns pairs (parameter, gradient): of all trainable parameters that the loss depends on, or of those in
+    ``parameter_list``, in its order. No derivative passes variables in ``no_grad_set`` or with ``stop_gradient``.
+    Each callback is called as ``callback(block=, context=)`` for every operation listed. With ``checkpoints`` the
+    operations between them are listed once more before their gradients, and the result is ``(pairs, names of the
+    checkpoints)``.
 
-    Raises TypeError for arguments of a wrong kind, ValueError for a loss that no operation made.
+    Raises TypeError for arguments of a wrong kind, ValueError for a loss that is not the result of an operation.
     """
     needs_static("append_backward")
     kinds(loss, (Variable,), "loss", "append_backward")

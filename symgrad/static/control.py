@@ -154,7 +154,7 @@ def inner_variable(block: Any, value: Any) -> Variable:
 
 
 def is_stopped(value: Any) -> bool:
-    """Does no derivative pass it?"""
+    """Whether no derivative passes it."""
     return value.stop_gradient if isinstance(value, Variable) else True
 
 

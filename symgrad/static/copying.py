@@ -40,7 +40,7 @@ def copied(program: Program, for_test: bool) -> Program:
 
 
 def is_running(step: Step) -> bool:
-    """Does it keep a running mean?"""
+    """Whether it keeps a running mean."""
     return isinstance(step, Apply) and step.operation.function is normalisation.running
 
 

@@ -170,7 +170,7 @@ class Executor:
 
 
 def alike_before(old: Any, new: Any) -> bool:
-    """Has a new value the shape and dtype of the old one?"""
+    """Whether a new value has the shape and dtype of the old one."""
     return old is not None and old.shape == new.shape and old.dtype == new.dtype
 
 

@@ -34,10 +34,10 @@ def in_static(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def in_dynamic_mode() -> bool:
-    """Do operations run at once?"""
+    """Whether operations run at once."""
     return not STATIC[0]
 
 
 def in_static_mode() -> bool:
-    """Are operations appended to a program?"""
+    """Whether operations are appended to a program."""
     return STATIC[0]

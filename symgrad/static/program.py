@@ -1,7 +1,7 @@
 """``Program``: a sequence of operations on named variables, run later.
 
-A program holds what was asked for, not IR: the executor builds the graph of what is fetched for the
-shapes that are fed, so that code is made for them.
+A program holds the requested operations, not IR: the executor builds the graph of the fetched variables for the shapes that are fed, so
+that code is generated for them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ABOUT: dict[str, Callable[..., Any]] = {}
 
 
 class Names:
-    """Names that nobody else has: ``fc_0``, ``fc_1``, ..."""
+    """Unique names: ``fc_0``, ``fc_1``, ..."""
 
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}  # the number that the next name with a stem has
@@ -141,7 +141,7 @@ class Description:
     inputs: list[str]
     outputs: list[str]
     attributes: dict[str, Any] = field(default_factory=dict)
-    backward: bool = False  #: is it part of a backward half?
+    backward: bool = False  #: whether it is part of a backward half
     number: int = field(default_factory=itertools.count(1).__next__)
 
     def id(self) -> int:
@@ -272,7 +272,7 @@ class Block:
         return self.program.blocks[self.parent_idx].find(name) if self.parent_idx >= 0 else None
 
     def has_var(self, name: str) -> bool:
-        """Is there a variable of this name?"""
+        """Whether there is a variable of this name."""
         return name in self.vars
 
     def create_var(self, name: str | None = None, shape: Sequence[int] = (), dtype: Any = "float32", stop_gradient: bool = False,
@@ -370,7 +370,8 @@ class Program:
     def from_function(cls, function: Callable[..., Any], /, **types: Any) -> Program:
         """Return the program of a NumPy function: its parameters are fed, and variables keep the names of the source.
 
-        ``types`` gives for each parameter a type (``"f8[:, 3]"``) or an example. Results are ``out``, ``out_0``, ...
+        ``types`` contains for each parameter a type (``"f8[:, 3]"``) or an example. Results are ``out``, ``out_0``,
+        ...
         """
         program: Program = ABOUT["from_function"](function, types)
         return program

@@ -1,7 +1,7 @@
 """Checkpoints: the operations that run again before their gradients.
 
-Recomputing saves memory where a backward half keeps what the forward half made. Code made by the engine
-keeps only what gradients need, so the checkpoints change what is listed and give the same gradients.
+Recomputing saves memory if a backward half saves every primal value. Generated code saves only the values that gradients need, so the
+checkpoints change the listing and not the gradients.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class Scope:
         self.stamp = object()  #: another one whenever a value has come in that may be of another shape or dtype
 
     def put(self, values: Mapping[str, Any]) -> None:
-        """Keep values, which are nobody else's."""
+        """Store values that nothing else references."""
         for name, value in values.items():
             self.held[name] = value if type(value) is np.ndarray and value.ndim else np.asarray(value)[()]
         self.stamp = object()

@@ -1,7 +1,7 @@
 """Saves programs and parameters to files, and loads them: JSON, and arrays in an ``npz``.
 
-Nothing in a file is executed or unpickled: functions are found by name in the tables of ``symgrad.functional``, texts of
-subscripts must be of a small grammar, names and settings are data. What is not as expected is refused.
+Nothing in a file is executed or unpickled: functions are looked up by name in the tables of ``symgrad.functional``, texts of subscripts
+must match a small grammar, names and settings are data. Unexpected data is refused.
 """
 
 from __future__ import annotations

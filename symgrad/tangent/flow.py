@@ -1,4 +1,4 @@
-"""Tangents of branches, loops and calls of functions: they are yielded beside the values."""
+"""Tangents of branches, loops and calls of functions: they are yielded together with the values."""
 
 from __future__ import annotations
 

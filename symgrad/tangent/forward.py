@@ -1,7 +1,7 @@
 """The forward sweep: one walk over a function, its state, and the table of tangent functions by kind of op.
 
-The tangent of a value is emitted beside it, by ops that mirror the program: a store to an array stores the
-tangent to the tangent array. So nothing is saved, and tangents share and overwrite memory as the values do.
+The tangent of a value is emitted after it, by ops that mirror the program: a store to an array stores the tangent to the tangent array.
+So nothing is saved, and tangents share and overwrite memory as the values do.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Forward:
         body.yields += outs
 
     def block(self, block: Block) -> None:
-        """Emit the tangents of a block's ops beside them. Works in place."""
+        """Emit the tangents of a block's ops, each after its op. Works in place."""
         ops, block.ops = block.ops, []
         with self.builder.inside(block):
             for op in ops:

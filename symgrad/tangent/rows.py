@@ -95,7 +95,7 @@ def is_whole(op: Call, targets: list[Target]) -> bool:
 
 
 def mirrored(forward: Forward, op: Call, row: Row, at_once: frozenset[str], targets: list[Target]) -> None:
-    """Apply the row to tangents: it does with their memory what it does with the values'."""
+    """Apply the row to tangents: it has the same effect on their memory as on the values'."""
     start = len(forward.builder.block.ops)
     arguments: list[Operand] = []
     for _, param, source in parameters(op):

@@ -1,4 +1,4 @@
-"""Tangents of saved values, in the derivative of a derivative: a tape of tangents beside each tape of values."""
+"""Tangents of saved values, in the derivative of a derivative: a tape of tangents for each tape of values."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The derivative of cotangents that an adjoint equation gives: by the solution of the equation's push-forward, which is differentiated.
+"""The derivative of the adjoint equation's cotangents, by the solution of the equation's push-forward, which is differentiated in turn.
 
-The cotangents ``c(a) = g dy/da`` are linear in ``g``, and their inner product with a direction ``v`` is that of ``g`` with the tangent
-``s = dy/da v``. So the cotangent of ``g`` is ``s``, and all others are those of ``s`` for ``g``. The tangent solves ``ds/dt = df/dy s +
-df/da v`` beside the state: a trajectory of twice as many unknowns, which has derivatives of any order itself.
+The cotangents ``c(a) = g dy/da`` are linear in ``g``. Their inner product with a direction ``v`` is that of ``g`` with the tangent ``s
+= dy/da v``. So the cotangent of ``g`` is ``s``, and the other cotangents are those of ``s`` for the seed ``g``. The tangent solves
+``ds/dt = df/dy s + df/da v`` together with the state: a trajectory of twice as many unknowns, which itself has derivatives of any
+order.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from symgrad.ops.build import Builder, symbols
 from symgrad.tangent.forward import tangent_type
 from symgrad.tangent.write import push_forward
 
-#: the place of the cotangents of the states
+#: the position of the cotangents of the states
 WEIGHTS = -4
 
 
 def of_weighted_sensitivity(builder: Builder, op: Call, args: list[Operand], positions: Sequence[int]) -> list[Operand]:
-    """The cotangents of the operands of ``weighted_sensitivity``, for a direction of what its value has cotangents of."""
+    """The cotangents of the operands of ``weighted_sensitivity``; the cotangent of its value is the direction of a tangent."""
     call, settings = builder.call, op.settings
     direction, weights, start, times, initial = args[:5]
     options, rest = options_of(op, args[5:])
@@ -48,9 +49,10 @@ def of_weighted_sensitivity(builder: Builder, op: Call, args: list[Operand], pos
 
 
 def rate_along(rate: Func, columns: Sequence[int], taken: set[str]) -> Func:
-    """The rate of a state with its tangent behind it.
+    """The rate of a state followed by its tangent.
 
-    Its parameters are the time, both of them, what the equation reads, the tangents of that in ``columns``, and the length of the state.
+    The parameters are the time, the state with its tangent, the values that the equation reads, the tangents of those
+    in ``columns``, and the length of the state.
     """
     taken |= symbols(rate)
     pushed = push_forward(rate, [1, *(2 + k for k in columns)], taken=taken)

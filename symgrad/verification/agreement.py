@@ -1,8 +1,8 @@
 """Compares two results of one call, part by part.
 
-Containers have the same class and the same keys; arrays the same shape and dtype; numbers are of one kind. Floating numbers agree to
-rounding, by the largest of their array; NaN and infinities are equal to themselves; all else is equal exactly. ``floats`` gives the
-numbers in a tree of containers.
+Containers must have the same class and the same keys; arrays the same shape and dtype; numbers the same kind. Floating-point numbers
+agree up to rounding, relative to the largest of their array; NaN and infinities are equal to themselves; all other values are compared
+exactly. ``floats`` returns the numbers in a tree of containers.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def array_gaps(ours: Any, theirs: Any, path: str) -> Iterator[Gap]:
 
 
 def floating_gaps(ours: np.ndarray[Any, Any], theirs: np.ndarray[Any, Any], path: str) -> Iterator[Gap]:
-    """The gap between floating-point numbers at the same places."""
+    """The gap between floating-point numbers at the same index."""
     with np.errstate(all="ignore"):
         equal = (ours == theirs) | (np.isnan(ours) & np.isnan(theirs))
         if equal.all():
@@ -153,7 +153,7 @@ def floating_gaps(ours: np.ndarray[Any, Any], theirs: np.ndarray[Any, Any], path
 
 
 def children(value: Any) -> list[Any] | None:
-    """The items of a container, None for what is not one."""
+    """The items of a container, None for other values."""
     match value:
         case tuple():
             return list(value)
@@ -167,7 +167,7 @@ def children(value: Any) -> list[Any] | None:
 
 
 def is_float(value: Any) -> bool:
-    """Is it a float or a complex number, or an array of these?"""
+    """Whether it is a float or a complex number, or an array of these."""
     return isinstance(value, float | complex) or isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "fc"
 
 

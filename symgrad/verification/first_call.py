@@ -49,7 +49,7 @@ OWN = ("the code for", "the function itself")
 
 
 def verified(verify: Verify) -> Verify:
-    """What to verify: ``verify`` unless it is None, else the environment's setting; by default the value."""
+    """The verification to perform: ``verify`` unless it is None, else the environment's setting; by default the value."""
     if verify is not None:
         return verify
     said = os.environ.get(SWITCH, "")
@@ -87,7 +87,7 @@ class Parts:
     gradients: Callable[[Any, Any], tuple[Any, ...]] | None = None
     names: Callable[[Signature], tuple[str, ...]] = lambda signature: ()
     has_aux: bool = False
-    later: bool = False  #: is the result a function, which computes when it is called?
+    later: bool = False  #: whether the result is a function, which computes when it is called
     tangent: Callable[[Any, Any], Any] | None = None  #: from a result and tangents by parameter: the tangent of the function's own result
 
     def differentiated(self, value: Any) -> Any:
@@ -128,7 +128,7 @@ class Comparison:
     bound: BoundArguments
     parts: Parts
     program: Mapping[str, str]  #: a description of the request, for reports
-    slopes: bool = False  #: are gradients compared too?
+    slopes: bool = False  #: whether gradients are compared too
 
     def run(self) -> tuple[bool, Callable[[], Any] | None]:
         """Compare; return whether the comparison is complete, and a function for the result of the call, None for a plain call.

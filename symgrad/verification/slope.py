@@ -29,8 +29,8 @@ Run = Callable[[Mapping[str, Any]], Any]  #: evaluates the function with some of
 def disagreement(run: Run, inputs: Mapping[str, Any], value: Any, slope: Slope) -> tuple[float, float] | None:
     """The derivative in a direction by the code and by differences, if they surely differ; else None.
 
-    ``inputs`` are the differentiated arguments, ``value`` is the function's result for them, ``slope`` gives
-    the code's derivative.
+    ``inputs`` are the differentiated arguments, ``value`` is the function's result for them, ``slope`` returns the
+    code's derivative.
     """
     sizes = [width for argument in inputs.values() for width in widths(argument)]
     if not sizes or min(sizes) not in STEPS:

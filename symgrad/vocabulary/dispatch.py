@@ -12,7 +12,7 @@ from symgrad.tracebacks import REFUSALS, is_trimmed, refused
 
 Tensor = Any
 
-#: are operations appended to programs, instead of run at once?
+#: whether operations are appended to programs, instead of run at once
 STATIC = [False]
 #: converts a newly created array while operations are appended to programs
 CONSTANT: list[Callable[[Any], Any]] = []

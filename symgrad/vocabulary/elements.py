@@ -68,7 +68,7 @@ def add_n(inputs: Tensor | Sequence[Tensor], name: str | None = None) -> Tensor:
 
 
 def allclose(x: Tensor, y: Tensor, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False, name: str | None = None) -> Tensor:
-    """Is ``|x - y| <= atol + rtol * |y|`` everywhere?"""
+    """Whether ``|x - y| <= atol + rtol * |y|`` everywhere."""
     return statistics.all(isclose(x, y, rtol, atol, equal_nan))  # type: ignore[attr-defined]
 
 

@@ -1,7 +1,7 @@
 """Validation of arguments before anything is computed: axes, extents, windows, layouts, labels.
 
-Each check refuses with the name of the argument and what is expected of it. An extent that a program does not know (-1) fits
-all. What no check looks at is refused with the call written out (``symgrad.record.operations``).
+Each check refuses with the name of the argument and the expected value. An extent that a program does not know (-1) fits all. Calls
+that fail without such a check are refused with the call written out (``symgrad.record.operations``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Pair = tuple[int, int]
 
 
 def is_number(value: Any) -> bool:
-    """Is it an integer?"""
+    """Whether it is an integer."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
@@ -88,7 +88,7 @@ def axes_of(x: Tensor, axis: Any) -> Any:
 
 
 def is_empty(x: Tensor, axis: Any) -> bool:
-    """Is nothing left to reduce over some axes, or over all?"""
+    """Whether nothing is left to reduce over some axes, or over all."""
     shape = list(getattr(x, "shape", ()))
     if 0 not in shape:
         return False

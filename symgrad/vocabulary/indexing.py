@@ -69,7 +69,7 @@ def writer(text: str, count: int) -> Callable[..., Any]:
 
 
 def is_choice(x: Any, arrays: list[Any]) -> bool:
-    """Is a bool all that chooses of a tensor without axes? It chooses as of a row of one element."""
+    """Whether the index is a single bool, applied to a tensor without axes; it then selects as from a row of one element."""
     return not len(x.shape) and len(arrays) == 1 and np.dtype(arrays[0].dtype).kind == "b" and not len(arrays[0].shape)
 
 

@@ -63,7 +63,7 @@ def svd(x: Tensor, full_matrices: bool = False, name: str | None = None) -> list
 
 
 def is_upper(UPLO: str) -> bool:
-    """Is the upper triangle of a matrix to be read?"""
+    """Whether the upper triangle of a matrix is read."""
     if UPLO not in ("L", "U"):
         raise refused(ValueError(f"UPLO must be 'L' or 'U', the triangle that is read, not {UPLO!r}"))
     return UPLO == "U"

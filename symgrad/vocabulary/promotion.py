@@ -1,7 +1,7 @@
 """table: the dtype in which an operation on tensors and Python numbers is computed.
 
-A tensor of integers or bools beside floats is a tensor of those floats. Of two kinds alike, say two floats, the wider one counts, but
-where one tensor has no axes and the other has, that of the other. A Python number has no width of its own.
+A tensor of integers or bools combined with floats takes the dtype of the floats. Of two dtypes of one kind, such as two floats, the
+wider one is used; but if only one tensor has axes, its dtype is used. A Python number has no width of its own.
 """
 
 from __future__ import annotations

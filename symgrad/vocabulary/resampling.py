@@ -129,7 +129,7 @@ def fold(x: Tensor, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, padd
 
 
 def shares_of(length: int, parts: int) -> tuple[tuple[int, int], ...]:
-    """An axis in so many parts of about the same extent, which may overlap."""
+    """An axis in ``count`` parts of about the same extent, which may overlap."""
     return tuple([(k * length // parts, -(-(k + 1) * length // parts)) for k in range(parts)])
 
 
@@ -152,25 +152,25 @@ def adaptive_signal(x: Tensor, output_size: Any, **settings: Any) -> Tensor:
 
 
 def adaptive_avg_pool2d(x: Tensor, output_size: Any, data_format: str = "NCHW", name: str | None = None) -> Tensor:
-    """The means of so many rectangles."""
+    """The means of rectangles."""
     channels_second(data_format, "NCHW")
     return adaptive(x, output_size, False)
 
 
 def adaptive_max_pool2d(x: Tensor, output_size: Any, return_mask: bool = False, name: str | None = None) -> Tensor:
-    """The largest elements of so many rectangles."""
+    """The largest elements of rectangles."""
     if return_mask:
         raise refused(ValueError("return_mask is not supported"))
     return adaptive(x, output_size, True)
 
 
 def adaptive_avg_pool1d(x: Tensor, output_size: int, name: str | None = None) -> Tensor:
-    """The means of so many parts of a signal."""
+    """The means of the parts of a signal."""
     return adaptive_signal(x, output_size)
 
 
 def adaptive_max_pool1d(x: Tensor, output_size: int, return_mask: bool = False, name: str | None = None) -> Tensor:
-    """The largest elements of so many parts of a signal."""
+    """The largest elements of the parts of a signal."""
     if return_mask:
         raise refused(ValueError("return_mask is not supported"))
     return adaptive_signal(x, output_size, largest=True)
@@ -260,15 +260,15 @@ def factors_of(scale_factor: Any, count: int) -> list[float]:
 
 
 def modes_of(x: Tensor) -> str:
-    """The modes that there are for tensors of so many axes."""
+    """The modes for tensors of this number of axes."""
     return ", ".join(mode for mode, ranks in RANKS.items() if len(x.shape) in ranks) or "none"
 
 
 Terms = list[tuple[Any, Any]]
 RANKS = {"nearest": (3, 4, 5), "area": (3, 4), "linear": (3,), "bilinear": (4,), "bicubic": (4,)}
 
-# Each gives elements and their shares for the pixels ``at`` of an axis, which stand ``ratio`` apart on the ``length`` there are;
-# where they are ``centred``, pixels are squares around the points that they stand for, else they stand at their first corners.
+# Each returns elements and their weights for the pixels ``at`` of an axis, ``ratio`` apart on ``length`` existing elements; if
+# ``centred``, pixels are squares around their points, otherwise their points are their first corners.
 
 
 def points(at: Any, ratio: float, centred: bool) -> Any:
@@ -315,7 +315,7 @@ upsample = interpolate
 
 
 def sequence_mask(x: Tensor, maxlen: int | None = None, dtype: Any = "int64", name: str | None = None) -> Tensor:
-    """For each length so many ones, then zeros; up to the largest length, or to ``maxlen``."""
+    """For each length, as many ones, then zeros; up to the largest length, or to ``maxlen``."""
     whole_numbers(x, "x")
     if maxlen is None:
         if not hasattr(x, "numpy"):

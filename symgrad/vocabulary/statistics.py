@@ -171,7 +171,7 @@ def dist(x: Tensor, y: Tensor, p: float = 2, name: str | None = None) -> Tensor:
 
 
 def equal_all(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
-    """Are shapes and elements the same?"""
+    """Whether shapes and elements are the same."""
     if min((*x.shape, *y.shape), default=0) < 0:
         raise refused(ValueError("equal_all needs to know the extents of both; some are -1"))
     return apply(f.all, tensors.equal(x, y) if list(x.shape) == list(y.shape) else tensors.full_like(x, 0.0, "bool"))  # type: ignore[attr-defined]

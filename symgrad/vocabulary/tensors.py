@@ -64,7 +64,7 @@ def bitwise_right_shift(x: Tensor, y: Tensor, is_arithmetic: bool = True, name: 
 
 
 def round(x: Tensor, decimals: int = 0, name: str | None = None) -> Tensor:
-    """The nearest number with so many decimals, of two that are equally near the even one."""
+    """Round to ``decimals`` digits, halves to even."""
     return apply(f.round, x, decimals=whole(decimals, "decimals"))
 
 

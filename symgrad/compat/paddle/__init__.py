@@ -49,7 +49,7 @@ def save(obj: Any, path: str | Path) -> None:
 
 
 def is_tensor(x: Any) -> Any:
-    """Is it a tensor?"""
+    """Whether it is a tensor."""
     return isinstance(x, Tensor)
 
 

@@ -1,7 +1,7 @@
 """Compositions: NumPy functions written with other NumPy functions. The frontend inlines them like functions of the user.
 
-Simple Python only: ``if`` on what is known at compile time (ranks, an axis, None), calls, arithmetic.
-Each takes the parameters it supports; all others are refused by their absence.
+Simple Python only: ``if`` on facts known at compile time (ranks, an axis, None), calls, arithmetic. Each takes the parameters that it
+supports; all others are refused because they are missing.
 """
 
 from __future__ import annotations
@@ -278,7 +278,7 @@ def parameters_of(function: Callable[..., Any]) -> frozenset[str]:
 
 @cache
 def words_of(function: Any) -> frozenset[str]:
-    """The names of the parameters of a function of a library, and of those that it hands on to a ufunc."""
+    """The names of the parameters of a function of a library, and of those that it passes on to a ufunc."""
     try:
         parameters = inspect.signature(function).parameters
     except (ValueError, TypeError):

@@ -37,7 +37,7 @@ def vectorized_as_float(function: Any, args: Any) -> Any:
 
 
 def apply_along_axis(func1d: Any, axis: Any, arr: Numbers, *args: Any, **kwargs: Any) -> Any:
-    """``np.apply_along_axis`` of vectors and matrices; all results are put into an array of the dtype of the first."""
+    """``np.apply_along_axis`` of vectors and matrices; all results are stored in an array of the dtype of the first."""
     if np.ndim(arr) == 1:
         return np.asarray(func1d(arr, *args, **kwargs))
     need(np.ndim(arr) == 2, "np.apply_along_axis is supported for vectors and matrices")
@@ -68,7 +68,7 @@ def outer_of(function: Any, a: Any, b: Any) -> Any:
 
 
 def at_each(function: Any, a: Any, indices: Any, *operands: Any) -> None:
-    """``np.multiply.at`` and its like: cell after cell, so that one that is named twice is changed twice; in a slice none is."""
+    """``np.multiply.at`` and other ufuncs: cell by cell, so that a repeated index changes its cell again; a slice repeats none."""
     if isinstance(indices, slice):
         a[indices] = function(a[indices], *operands)
         return

@@ -6,13 +6,13 @@ from typing import Any
 
 
 def same_size(size: Any, other: Any, place: str, other_place: str) -> None:
-    """Raise ValueError where two arguments do not hold as many examples."""
+    """Raise ValueError if two arguments have different numbers of examples."""
     if other != size:
         raise ValueError(f"vmap: {place} has {size} examples, and {other_place} has {other}")
 
 
 def size_of_items(items: Any, axis: Any, word: str) -> Any:
-    """How many examples the arrays of a list hold, which all hold as many."""
+    """The number of examples of the arrays in a list; ValueError if they have different numbers."""
     size = items[0].shape[axis]
     for item in items:
         if item.shape[axis] != size:

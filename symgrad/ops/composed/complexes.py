@@ -43,7 +43,7 @@ def squares(x: Any) -> Any:
 
 
 def norm(x: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = None) -> Any:
-    """``np.linalg.norm``: those of squares, of Frobenius and vectors, here; the others are of absolute values or singular values."""
+    """``np.linalg.norm``: the norms of squares (vectors, Frobenius) here; the others use absolute values or singular values."""
     vectors = axis is None and np.ndim(x) == 1 or isinstance(axis, int)
     if not (ord is None or vectors and ord == 2 or not vectors and ord == "fro"):
         return norm_of_sizes(x, ord, axis, keepdims)

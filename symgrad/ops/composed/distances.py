@@ -55,7 +55,7 @@ def canberra(a: Any, b: Any) -> Any:
 
 
 def apart(a: Any, b: Any, metric: Any, p: Any, w: Any, V: Any, VI: Any) -> Any:
-    """The distances between rows, which have as many axes as the two broadcast to."""
+    """The distances between rows, in the broadcast shape of the two without the last axis."""
     match metric:
         case "sqeuclidean":
             return sum_of((a - b) ** 2, w)

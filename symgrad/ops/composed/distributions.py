@@ -461,12 +461,12 @@ def of_name(name: str) -> Any:
 
 
 def is_method(law: Any, name: str) -> bool:
-    """Has a distribution a method of this name?"""
+    """Whether a distribution has a method of this name."""
     return callable(getattr(law, name, None))
 
 
 def is_datum(law: Any, name: str) -> bool:
-    """Is an attribute of a distribution no method, as the ends of its support are?"""
+    """Whether an attribute of a distribution is not a method, such as an end of its support."""
     return hasattr(law, name) and not is_method(law, name)
 
 

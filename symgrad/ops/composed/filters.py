@@ -45,7 +45,7 @@ def lfilter(b: Numbers, a: Numbers, x: Numbers, axis: Any = -1, zi: Numbers = No
 
 
 def lfilter_zi(b: Numbers, a: Numbers) -> Any:
-    """``scipy.signal.lfilter_zi``: the state in which a filter answers a constant with a constant, of one pole at least."""
+    """``scipy.signal.lfilter_zi``: the state in which the response to a constant is constant; the filter has at least one state."""
     b, a = np.atleast_1d(b), np.atleast_1d(a)
     need(np.ndim(b) == 1 and np.ndim(a) == 1, "numerator and denominator must be vectors")
     must(a[0] != 0, "scipy.signal.lfilter_zi is supported for a first denominator coefficient that is not 0")
@@ -59,7 +59,7 @@ def lfilter_zi(b: Numbers, a: Numbers) -> Any:
 
 
 def sosfilt(sos: Numbers, x: Numbers, axis: Any = -1, zi: Numbers = None) -> Any:
-    """``scipy.signal.sosfilt``: one section after the other."""
+    """``scipy.signal.sosfilt``: the sections in sequence."""
     y = x
     if zi is None:
         for section in sos:

@@ -20,7 +20,7 @@ def points_of(xi: Any, rank: Any) -> Any:
 
 
 def shares(grid: Any, at: Any) -> Any:
-    """The cell in which each number is along an axis, the first or last where it is beyond, and how far in it it is."""
+    """The cell of each number along an axis (the first or last cell for numbers outside), and the relative position in it."""
     cell = np.clip(np.searchsorted(grid, at, side="right") - 1, 0, np.shape(grid)[0] - 2)
     return cell, (at - grid[cell]) / (grid[cell + 1] - grid[cell])
 

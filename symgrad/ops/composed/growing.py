@@ -189,7 +189,7 @@ def keep_positive(held: Any, key: Any, count: Any) -> None:
 
 
 def have_equal_counts(held: Any, other: Any) -> Any:
-    """Has the other Counter the counts of the first?"""
+    """Whether the other Counter has the counts of the first."""
     compared(held, other)
     return all(not is_different(count, other[key]) for key, count in held.items())
 

@@ -63,7 +63,7 @@ class GrowingDict(Unanswered):
             self.stored_keys.append(sought)
             self.stored_items.append(to_hold(self.stored_items, item))
             self.version += 1
-            del item  # a list is seen in the list of items alone from here on
+            del item  # from here on only the list of items refers to a list
 
     def __delitem__(self, key: Any) -> None:
         sought = key_for(self.stored_keys, key)
@@ -251,7 +251,7 @@ def share_content(held: Any, other: Any) -> None:
 
 
 def have_equal_items(held: Any, other: Any) -> Any:
-    """Have two dicts the same keys, with equal items?"""
+    """Whether two dicts have the same keys, with equal items."""
     compared(held, other)
     if len(held) != len(other):
         return False

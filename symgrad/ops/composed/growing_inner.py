@@ -1,7 +1,7 @@
 """Dicts and sets that are items of dicts with computed keys and are modified there; the frontend inlines them.
 
-Each is a number. What all those hold that are created in one place of the program is in one ``Pool``: pairs of the number and the key, and
-the items. So an item of a dict is a number that never changes, whoever holds it, and what is stored under one name is seen under all.
+Each is a number. The contents of all that are created at one location of the program are in one ``Pool``: pairs of the number and the
+key, and the items. So the item of the outer dict is a number that never changes, and a store through one name is visible through all.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Pool:
         return len(self.sizes) - 1
 
     def change_size(self, number: Any, by: Any) -> None:
-        """Note that keys were entered, or taken out."""
+        """Record that keys were entered or removed."""
         self.sizes[number] += by
         self.versions[number] += 1
 

@@ -11,17 +11,17 @@ def key_for(keys: Any, key: Any) -> Any:
 
 
 def key_to_store(keys: Any, key: Any) -> Any:
-    """The same for a key that may be a new one, which has to be of the class of the others."""
+    """The same for a key that may be new, which must be of the class of the other keys."""
     return key
 
 
 def to_hold(items: Any, item: Any) -> Any:
-    """An item as a dict holds it, which holds some others already."""
+    """An item in the form in which a dict with these items holds it."""
     return item
 
 
 def is_among(keys: Any, key: Any) -> Any:
-    """Is there such a key?"""
+    """Whether the key exists."""
     return key in keys
 
 
@@ -37,7 +37,7 @@ def number_checked(key: Any) -> None:
 
 
 def is_float(key: Any) -> Any:
-    """Is it a float of Python's or a float64?"""
+    """Whether it is a Python float or a float64."""
     return isinstance(key, float)
 
 

@@ -1,7 +1,7 @@
 """Sets with computed elements, which the frontend inlines: a list of the elements, in insertion order.
 
-Where a program depends on the iteration order of a set, the set is an ``OrderedSet``: beside the list there is a set of Python's own,
-to which everything is done that the program does, and which is asked for its order.
+Where a program depends on the iteration order of a set, the set is an ``OrderedSet``: in addition to the list it has a Python set, on
+which every operation of the program is repeated, and which determines the order.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def check_unchanged(held: Any, count: Any, version: Any) -> None:
 
 
 def is_set(other: Any) -> Any:
-    """Is it a set or frozenset?"""
+    """Whether it is a set or frozenset."""
     return isinstance(other, (set, frozenset))
 
 
@@ -255,7 +255,7 @@ def as_set(other: Any) -> Any:
 
 
 def are_in(held: Any, other: Any) -> Any:
-    """Are all elements of a set in another one?"""
+    """Whether all elements of a set are in another one."""
     return all(element in other for element in elements_of(held))
 
 

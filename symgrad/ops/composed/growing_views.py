@@ -109,12 +109,12 @@ class GrowingItems(View):
 
 
 def is_set_like(other: Any) -> Any:
-    """Is it a set, or the keys of a dict?"""
+    """Whether it is a set, or the keys of a dict."""
     return isinstance(other, (set, frozenset, type({}.keys())))
 
 
 def is_different(item: Any, other: Any) -> Any:
-    """Are two items different?  Of nans Python asks whether they are one object."""
+    """Whether two items differ; a NaN is refused, because Python compares it by identity."""
     if item != item or other != other:
         undecided("items of a dict are compared, and there is a nan", "compare them one by one")
     return item != other

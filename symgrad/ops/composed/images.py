@@ -1,6 +1,6 @@
 """Filters of ``scipy.ndimage``: each sample is a weighted sum of its neighbours, gathered by index.
 
-What stands beyond an edge is said by ``places``, as the manual of ``scipy.ndimage`` draws it for each mode.
+``places`` defines the samples beyond an edge, as in the manual of ``scipy.ndimage`` for each mode.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Integrals of samples and of functions by the rules of ``scipy.integrate``.
 
-Simpson's rule of an even number of points takes its last interval as Cartwright says, Simpson's Rule Cumulative Integration (2017);
-for rules of Gauss see DLMF 3.5(v).
+For an even number of points, the last interval of Simpson's rule follows Cartwright, Simpson's Rule Cumulative Integration (2017); for
+rules of Gauss see DLMF 3.5(v).
 """
 
 from __future__ import annotations

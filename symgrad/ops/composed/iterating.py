@@ -121,7 +121,7 @@ def cycle_of_iterator(iterable: Any) -> Iterator[Any]:
 
 
 def repeat(object: Any, times: Any) -> Iterator[Any]:
-    """``itertools.repeat``, so many times."""
+    """``itertools.repeat`` with a count."""
     for _ in range(times):
         yield object
 
@@ -198,7 +198,7 @@ def numbered_elements(a: Any, places: Any) -> Iterator[Any]:
 
 
 def first_value(iterable: Any) -> Any:
-    """``next`` of a generator that nobody goes on with."""
+    """``next`` of a generator that is not resumed."""
     for value in iterable:
         return value
     raise StopIteration("there is no next item")

@@ -1,8 +1,8 @@
 """Univariate distributions of ``scipy.stats`` without a composition of their own: SciPy's formula inside the support.
 
-``pdf`` and its like are what ``rv_continuous`` and ``rv_discrete`` of SciPy make of ``_pdf`` and its like, whose source is read: nan
-for parameters that cannot be, and outside of the support what stands there. Where SciPy computes no formula but an integral or a
-root, its source cannot be read, and the call is refused.
+``pdf`` and other functions are computed as ``rv_continuous`` and ``rv_discrete`` of SciPy do, from the source of ``_pdf`` and its
+counterparts: NaN for invalid parameters, and a constant outside the support. Where SciPy computes no formula but an integral or a root,
+the source cannot be lowered, and the call is refused.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def middle(low: Any, high: Any) -> Any:
 
 
 def can_be(law: Any, shapes: Any) -> Any:
-    """Are these parameters of the distribution?"""
+    """Whether the parameters are valid for the distribution."""
     return law._argcheck(*shapes) if len(shapes) > 0 else True
 
 
@@ -131,7 +131,7 @@ def entropy(law: Any, shapes: Any, loc: Any, scale: Any) -> Any:
 
 
 def is_count(k: Any, low: Any, high: Any) -> Any:
-    """Is it a whole number in the support?"""
+    """Whether it is a whole number in the support."""
     return (low <= k) & (k <= high) & (np.floor(k) == k)
 
 

@@ -117,5 +117,5 @@ __all__ = [
 
 
 def last_items(items: Any, count: Any) -> Any:
-    """The last items of a list, at most so many."""
+    """The last ``count`` items of a list, or all."""
     return items[max(len(items) - count, 0) :]

@@ -1,6 +1,6 @@
 """Functions of ``math`` and ``cmath`` on numbers, expressed by others: variadic functions, parts, remainders, tolerances.
 
-What Python raises is raised here too, with Python's words. Source: the Python documentation of ``math``; the remainder is that of IEEE 754.
+They raise Python's exceptions, with the same messages. Source: the Python documentation of ``math``; the remainder is that of IEEE 754.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def partition(a: Numbers, kth: Any, axis: int | None = -1) -> Any:
 
 
 def in_turn(values: Any, count: Any) -> Any:
-    """So many numbers: the values one after the other, over and over."""
+    """``count`` numbers: the values in order, repeated."""
     own = np.ravel(values)
     must(own.shape[0] > 0 or count == 0, "there are no values to be stored")
     return own[np.arange(count) % max(own.shape[0], 1)]
@@ -77,7 +77,7 @@ def fill_diagonal(a: Any, val: Numbers, wrap: Any = False) -> None:
 
 
 def put(a: Any, ind: Numbers, v: Numbers, mode: str = "raise") -> None:
-    """``np.put``, counted by rows: the values in turn, over and over."""
+    """``np.put``, with row-major indices; the values are repeated as needed."""
     places = np.asarray(ind, dtype=int)
     values = v if np.ndim(v) == 0 else in_turn(v, np.size(places))
     places = places if np.ndim(places) < 2 else np.ravel(places)

@@ -144,7 +144,7 @@ def solve_columns(a: Numbers, b: Numbers) -> Any:
 
 
 def wide_qr(a: Numbers) -> Any:
-    """``np.linalg.qr`` of matrices with more columns than rows: of the square part, and the other columns in its basis."""
+    """``np.linalg.qr`` of matrices with more columns than rows: of the leading square part; the other columns are in its basis."""
     rows = a.shape[-2]
     q, r = np.linalg.qr(a[..., :rows])
     return q, np.concatenate([r, np.matmul(np.swapaxes(q, -1, -2), a[..., rows:])], axis=-1)

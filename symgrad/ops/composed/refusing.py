@@ -26,7 +26,7 @@ def refuse(what: str) -> None:
 
 
 def need(test: Any, what: str) -> None:
-    """Refuse a form of a call, known at compile time, that its composition does not say."""
+    """Refuse a form of a call, known at compile time, that its composition does not support."""
     if not test:
         refuse(what)
 

@@ -74,7 +74,7 @@ def moment(a: Numbers, order: Any = 1, axis: Any = 0, nan_policy: Any = "propaga
 
 
 def is_flat(a: Any, axis: Any, keepdims: Any) -> Any:
-    """Is the variance of a sample no more than rounding?"""
+    """Whether the variance of a sample is within rounding of zero."""
     mean = np.mean(a, axis=axis, keepdims=keepdims)
     return np.var(a, axis=axis, keepdims=keepdims) <= (np.finfo(mean.dtype).eps * mean) ** 2
 
@@ -147,7 +147,7 @@ def iqr(
 
 
 def trim_mean(a: Numbers, proportiontocut: Any, axis: Any = 0, *, nan_policy: Any = "propagate", keepdims: Any = False) -> Any:
-    """``scipy.stats.trim_mean``: the mean without so many of the least and of the greatest."""
+    """``scipy.stats.trim_mean``: the mean without a proportion of the smallest and of the largest elements."""
     need(nan_policy == "propagate", PROPAGATE)
     need(not keepdims, "keepdims of scipy.stats.trim_mean is not supported")
     a = np.reshape(a, (-1,)) if axis is None else np.moveaxis(a, axis, 0)
@@ -159,7 +159,7 @@ def trim_mean(a: Numbers, proportiontocut: Any, axis: Any = 0, *, nan_policy: An
 
 
 def entropy(pk: Numbers, qk: Any = None, base: Any = None, axis: Any = 0, *, nan_policy: Any = "propagate", keepdims: Any = False) -> Any:
-    """``scipy.stats.entropy`` of weights that are made to add up to 1, or relative to others (Kullback and Leibler)."""
+    """``scipy.stats.entropy`` of normalised weights, or relative to others (Kullback and Leibler)."""
     need(nan_policy == "propagate", PROPAGATE)
     p = pk / np.sum(pk, axis=axis, keepdims=True)
     if qk is None:

@@ -130,7 +130,7 @@ def interp_around(x: Numbers, xp: Numbers, fp: Numbers, period: Any) -> Any:
 
 
 def convolve_within(a: Numbers, v: Numbers, mode: str = "full") -> Any:
-    """A part of ``np.convolve``: as long as the longer vector, or where the shorter one lies within it."""
+    """A part of ``np.convolve``: as long as the longer vector, or where the shorter vector is inside it."""
     a, v = np.atleast_1d(a), np.atleast_1d(v)
     whole = np.convolve(a, v)
     n, m = max(len(a), len(v)), min(len(a), len(v))

@@ -24,7 +24,7 @@ def kept(reduced: Any, x: Any, axis: Any) -> Any:
 
 
 def rows_first(a: Any, axis: Any) -> Any:
-    """The axes that are meant as one, the first."""
+    """Merge the reduced axes into one, and move it to the front."""
     if axis is None:
         return flat(a)
     if isinstance(axis, tuple):
@@ -96,7 +96,7 @@ def rollaxis(a: Numbers, axis: Any, start: Any = 0) -> Any:
 
 
 def rot90(m: Numbers, k: int = 1, axes: Any = None) -> Any:
-    """``np.rot90``: so many quarter turns, which are known at compile time."""
+    """``np.rot90``: ``k`` quarter turns, where ``k`` is static."""
     first, second = (0, 1) if axes is None else axes
     turns = k % 4
     if turns == 0:
@@ -136,7 +136,7 @@ def sliding_window_view(x: Numbers, window_shape: Any, axis: Any = None) -> Any:
 
 
 def by_strides(x: Any, shape: Any = None, strides: Any = None, subok: Any = False, writeable: Any = True) -> Any:
-    """``as_strided`` of an array that lies by rows without gaps; a copy, which is not read after a store to the array."""
+    """``as_strided`` of a row-major array without gaps; a copy, which is not read after a store to the array."""
     need(strides is not None, "np.lib.stride_tricks.as_strided is followed with strides")
     need(not subok, "np.lib.stride_tricks.as_strided is followed without subok")
     extents = np.shape(x) if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
@@ -152,5 +152,5 @@ def by_strides(x: Any, shape: Any = None, strides: Any = None, subok: Any = Fals
 
 
 def may_share(x: Any, y: Any) -> Any:
-    """``y``, which NumPy makes a view of ``x``: after a store to one the other is not read."""
+    """``y``, which NumPy makes a view of ``x``: after a store to one of them the other is not read."""
     return y

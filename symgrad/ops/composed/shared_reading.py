@@ -118,7 +118,7 @@ class Copy(Stepping):
 
 
 def is_other_key(key: Any, other: Any) -> Any:
-    """Do two keys differ?  A nan is refused when the program runs: Python asks whether it is the same object."""
+    """Whether two keys differ; a NaN is refused at run time, because Python compares it by identity."""
     if key != key or other != other:
         undecided("keys of itertools.groupby are compared, and there is a nan", "leave nans out before")
     return key != other

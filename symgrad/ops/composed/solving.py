@@ -69,7 +69,7 @@ def cholesky(a: Numbers, lower: Any = False, overwrite_a: Any = False, check_fin
 
 
 def cho_factor(a: Numbers, lower: Any = False, overwrite_a: Any = False, check_finite: Any = True) -> Any:
-    """``scipy.linalg.cho_factor`` of a symmetric matrix; the other triangle, which SciPy does not say, is zero."""
+    """``scipy.linalg.cho_factor`` of a symmetric matrix; the other triangle, which is undefined in SciPy, is zero."""
     return cholesky(a, lower, overwrite_a), lower
 
 

@@ -13,7 +13,7 @@ from symgrad.ops.composed.sequences import in_double
 
 
 def scipy_special(name: str) -> Any:
-    """A function of SciPy's, which whoever calls a composition has imported."""
+    """A SciPy function, whose module the caller of a composition has imported."""
     return getattr(sys.modules["scipy.special"], name)
 
 
@@ -29,7 +29,7 @@ def inlined(name: str, place: int | None = None) -> Any:
         results = scipy_special(name)(*operands)
         return results if place is None else results[place]
 
-    function.__name__ = name  # which refusals of the row say
+    function.__name__ = name  # refusals of the row contain the name
     return function
 
 
@@ -64,7 +64,7 @@ ROWS_OF: dict[Any, tuple[str, str]] = {
 
 
 def of_whole_order(row: Any) -> Any:
-    """A function of an order that is held to be an integer, since SciPy takes no other."""
+    """A function whose order must be an integer, as in SciPy."""
 
     def function(n: Any, x: Numbers) -> Any:
         need(isinstance(n, int), "this function is supported for an order that is an integer")
@@ -126,7 +126,7 @@ def voigt_profile(x: Numbers, sigma: Numbers, gamma: Numbers) -> Any:
 
 
 def logsumexp(a: Numbers, axis: Any = None, b: Numbers = None, keepdims: Any = False) -> Any:
-    """``scipy.special.logsumexp``: the largest is taken out, so that nothing overflows."""
+    """``scipy.special.logsumexp``: the largest is factored out, so that nothing overflows."""
     whole = axis is None and not keepdims
     top = np.max(a) if whole else np.max(a, axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)

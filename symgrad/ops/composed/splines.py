@@ -1,7 +1,7 @@
 """Splines of SciPy with active ordinates: computes the slopes at the knots, from which SciPy's own source builds the cubic pieces.
 
-What its classes of piecewise polynomials compute in Cython stands here too, for that source. C. de Boor, A Practical Guide to Splines
-(1978), chapter IV.
+The parts of its piecewise polynomials that SciPy computes in Cython are here too, for that source. C. de Boor, A Practical Guide to
+Splines (1978), chapter IV.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def std_about(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, 
 
 
 def deviation(variances: Any, counted: Any, axis: Any, keepdims: Any) -> Any:
-    """The roots of variances; that of one element that counts is zero whatever it is, and so is its slope."""
+    """The roots of variances; that of a single counted element is always zero, and so is its slope."""
     alone = np.sum(counted, axis=axis, keepdims=keepdims) == 1
     return np.where(alone, variances, np.sqrt(np.where(alone, np.ones_like(variances), variances)))[()]
 

@@ -1,8 +1,8 @@
 """Iterators with state, which the frontend inlines: each holds its source and its position.
 
-Going over one in a ``for`` statement, and leaving it, leaves the position behind the last item that was taken. Of those that ``tells``
-is true of, ``left`` answers without an effect whether there is one more item, and ``take`` takes it. Others, among them all of
-``without_lookahead``, are gone over to learn that.
+A ``for`` statement over one leaves the position after the last item taken. If ``tells`` is true of an iterator, ``left`` returns
+without side effect whether there is one more item, and ``take`` returns it. Others, among them all of ``without_lookahead``, have only
+``__iter__``.
 """
 
 from __future__ import annotations
@@ -361,13 +361,13 @@ TELLING: dict[type, tuple[str, ...]] = {
 
 
 def tells(iterator: Any) -> bool:
-    """Does an iterator have ``left`` and ``take``?"""
+    """Whether an iterator has ``left`` and ``take``."""
     below = TELLING.get(type(iterator))
     return below is not None and all(tells(getattr(iterator, name)) for name in below)
 
 
 def positioned(iterable: Any) -> Any:
-    """An iterator with a position, made here."""
+    """An iterator with a position, created here."""
     return iter(iterable)
 
 

@@ -44,7 +44,7 @@ def inside(z: Any, a: Any, b: Any) -> Any:
 
 
 def fitting(a: Any, b: Any, z: Any) -> Any:
-    """Are these bounds, and is this a number?"""
+    """Whether the bounds are valid, and ``z`` is not NaN."""
     return (a < b) & (z == z)
 
 
@@ -60,7 +60,7 @@ def truncnorm_logcdf(x: Numbers, a: Numbers, b: Numbers, loc: Numbers = 0, scale
     z = (x - loc) / scale
     y, mass = inside(z, a, b), log_mass(a, b)
     share = log_mass(a, y) - mass
-    near = share > -0.1  # where one minus the other tail has the digits
+    near = share > -0.1  # where the complement of the other tail is more accurate
     share = np.where(near, np.log1p(-np.exp(np.where(near, log_mass(y, b) - mass, -1.0))), share)
     return np.where(fitting(a, b, z), np.where(z >= b, 0.0, np.where(z <= a, -math.inf, share)), math.nan)[()]
 

@@ -69,7 +69,7 @@ class ZippedStrictly(Stepping):
 
 
 class ZippedAround(Stepping):
-    """``zip`` of a generator between iterables with known ends: the generator runs in one place, in its turn."""
+    """``zip`` of a generator between iterables of known length: one loop over the generator takes the other items, too."""
 
     def __init__(self, before: Any, generator: Any, after: Any) -> None:
         self.before = before
@@ -90,7 +90,7 @@ class ZippedAround(Stepping):
 
 
 def before_left(parts: Any) -> Any:
-    """Has each of some iterators one more item?"""
+    """Whether each of some iterators has one more item."""
     return len(parts) == 0 or all(part.left() for part in parts)
 
 
@@ -254,7 +254,7 @@ class Called(Stepping):
 
 
 class Running(Stepping):
-    """A generator of the user's among other iterators."""
+    """A generator of the user's that is combined with other iterators."""
 
     def __init__(self, generator: Any) -> None:
         self.generator = generator
