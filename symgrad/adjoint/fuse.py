@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from symgrad.adjoint.accumulate import Scope
+from symgrad.adjoint.loops import active_slots
 from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.prune import is_made
 from symgrad.adjoint.reductions import ADDING, Cells, Sums
@@ -214,7 +215,7 @@ class Fusion:
         """Let the loop carry a sum."""
         old = op.outs[k]
         init = self.now(op.inits[k])
-        first = moves.now(start.init) if start.init is not None else self.zero(op, slot, at)
+        first = moves.now(start.init) if start.init is not None else self.zero(op, primal, k, at)
         if isinstance(start.last, Call) and not ROWS[start.last.name].consumes:
             first = self.owned(first, at)
         inside, out = enter(primal, primal.body, first, slot.type, slot.name or "t_grad")
@@ -251,12 +252,14 @@ class Fusion:
         self.before.setdefault(at, []).extend(block.ops)
         return copy
 
-    def zero(self, op: For, slot: Value, at: int) -> Operand:
+    def zero(self, op: For, primal: For | While, k: int, at: int) -> Operand:
         """Zeros as the start of a sum whose first value is unknown before the loop."""
+        slot = op.carried[k]
         if isinstance(slot.type, Scalar):
             return Const(0.0)
-        inner = self.sweep.scopes[op.body]
-        value = next(v for v, s in inner.slots.items() if s is slot)
+        outer = next((v for v, s in self.sweep.scopes[op.body].slots.items() if s is slot), None)
+        value = outer if outer is not None else primal.inits[active_slots(self.sweep, primal)[k]]
+        assert isinstance(value, Value)
         block = Block()
         with self.sweep.builder.inside(block), self.sweep.builder.at(op.loc):
             zero = self.sweep.ledger.zero(value)

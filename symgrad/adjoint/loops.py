@@ -10,10 +10,15 @@ from symgrad.ir.core import ONE, ZERO, For, Operand, Value, While
 from symgrad.ir.types import INT, Array, Type, same_shape
 
 
+def active_slots(sweep: Sweep, op: For | While) -> list[int]:
+    """The indices of a loop's carried values that carry a derivative; the reversed loop carries their cotangents first, in this order."""
+    return [k for k in range(len(op.carried)) if op.carried[k] in sweep.active or op.outs[k] in sweep.active]
+
+
 @reverses(For, While)
 def reverse_loop(sweep: Sweep, scope: Scope, op: For | While, index: int) -> None:
     """Reverse a loop: the same iterations, last first; it carries the cotangents of the loop's slots and of outer values."""
-    slots = [k for k in range(len(op.carried)) if op.carried[k] in sweep.active or op.outs[k] in sweep.active]
+    slots = active_slots(sweep, op)
     grads = {k: sweep.ledger.take(scope, op.outs[k]) for k in slots}
     loop = reversed_range(sweep, op)
     loop.body.args = [Value(INT, op.index.name if isinstance(op, For) else None)]

@@ -411,3 +411,25 @@ def test_what_moves_before_a_loop_reads_what_it_read(function: Any, wrt: Any) ->
         steps = 1e-6 * np.eye(at[name].size)
         slopes = [(function(**{**at, name: at[name] + h}) - function(**{**at, name: at[name] - h})) / 2e-6 for h in steps]
         np.testing.assert_allclose(slope, slopes, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("size", [1, 4])
+@pytest.mark.parametrize("jit", [False, True])
+def test_the_cotangent_of_an_array_that_the_loop_changes_starts_at_zero(jit: bool, size: int) -> None:
+    def f(x):
+        y = x * 1.5
+        s = 0.0
+        for _ in range(3):
+            y[0] += 0.7
+            s = s + np.sum(y * y) * 0.1
+        return s + np.sum(y**2) + np.sum(y**3)
+
+    x = np.linspace(0.4, 1.3, size)
+    if jit:
+        pytest.importorskip("numba")
+    value, slope = symgrad.value_and_grad(f, jit=jit)(x)
+    assert value == pytest.approx(f(x), rel=1e-12)
+    np.testing.assert_allclose(slope, [(f(x + e) - f(x - e)) / 2e-6 for e in 1e-6 * np.eye(size)], rtol=1e-6)
+    second = symgrad.hessian(f)(x)
+    gradient = symgrad.grad(f)
+    np.testing.assert_allclose(second, [(gradient(x + e) - gradient(x - e)) / 2e-6 for e in 1e-6 * np.eye(size)], atol=1e-7)
