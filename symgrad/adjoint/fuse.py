@@ -129,10 +129,11 @@ class Fusion:
         for value in free:
             moves.have(value)
         starts = [self.start(op, k, moves) for k in range(len(op.inits))]
+        forms = [self.form(op, primal, k) if starts[k].init is None else None for k in range(len(op.inits))]
         moves.carry_out()
         substitute(op.body, {value: moves.now(value) for value in free if moves.now(value) is not value})
         for k, slot in enumerate(list(op.carried)):
-            self.carry(op, primal, k, slot, starts[k], at, moves)
+            self.carry(op, primal, k, slot, starts[k], forms[k], at, moves)
         if isinstance(primal, For):
             substitute(op.body, {op.index: primal.index})
         self.gone.add(op)
@@ -211,11 +212,11 @@ class Fusion:
             operand = self.table[operand]
         return operand
 
-    def carry(self, op: For, primal: For | While, k: int, slot: Value, start: Start, at: int, moves: Moves) -> None:
+    def carry(self, op: For, primal: For | While, k: int, slot: Value, start: Start, form: Value | None, at: int, moves: Moves) -> None:
         """Let the loop carry a sum."""
         old = op.outs[k]
         init = self.now(op.inits[k])
-        first = moves.now(start.init) if start.init is not None else self.zero(op, primal, k, at)
+        first = moves.now(start.init) if start.init is not None else self.zero(op, form, at)
         if isinstance(start.last, Call) and not ROWS[start.last.name].consumes:
             first = self.owned(first, at)
         inside, out = enter(primal, primal.body, first, slot.type, slot.name or "t_grad")
@@ -252,17 +253,26 @@ class Fusion:
         self.before.setdefault(at, []).extend(block.ops)
         return copy
 
-    def zero(self, op: For, primal: For | While, k: int, at: int) -> Operand:
-        """Zeros as the start of a sum whose first value is unknown before the loop."""
+    def form(self, op: For, primal: For | While, k: int) -> Value | None:
+        """A value from before the loop in the form of a sum, None for a number; raises ``Apart`` if there is none."""
         slot = op.carried[k]
         if isinstance(slot.type, Scalar):
-            return Const(0.0)
+            return None
         outer = next((v for v, s in self.sweep.scopes[op.body].slots.items() if s is slot), None)
-        value = outer if outer is not None else primal.inits[active_slots(self.sweep, primal)[k]]
-        assert isinstance(value, Value)
+        if outer is not None:
+            return outer
+        init = primal.inits[active_slots(self.sweep, primal)[k]]
+        if isinstance(init, Value) and isinstance(init.type, Array) and same_shape(init.type.shape, getattr(slot.type, "shape", None)):
+            return init
+        raise Apart(f"the shape of {slot.name or 'a cotangent'} is not known before the loop")
+
+    def zero(self, op: For, form: Value | None, at: int) -> Operand:
+        """Zeros as the start of a sum whose first value is unknown before the loop."""
+        if form is None:
+            return Const(0.0)
         block = Block()
         with self.sweep.builder.inside(block), self.sweep.builder.at(op.loc):
-            zero = self.sweep.ledger.zero(value)
+            zero = self.sweep.ledger.zero(form)
         mark(block)
         self.before.setdefault(at, []).extend(block.ops)
         return zero
