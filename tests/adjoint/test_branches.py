@@ -185,3 +185,36 @@ def two_calls_and_a_constant(x):
 def test_names_that_may_have_no_value_in_one_loop_are_told_apart():
     x = np.array([0.3, 0.5, 0.7, 0.2])
     symgrad.check_grads(two_calls_and_a_constant, (x,), directions=1)
+
+
+NESTED = """
+def f(x, n, b):
+    y = x * 1.5
+    z = np.sin(x)
+    if n > 1:
+        if b:
+            w = CHOSEN
+        else:
+            w = y
+    elif b:
+        w = CHOSEN
+    else:
+        w = y * 2.0
+    return AFTER + np.sum(w**2)
+"""
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("after", ["np.sum(z)", "np.sum(z * y)", "0.0"])
+@pytest.mark.parametrize("chosen", ["z", "z[::-1]", "z * 2.0", "np.sqrt(z)"])
+def test_a_value_that_both_sides_choose_by_one_test_is_read_behind_them_too(chosen: str, after: str, jit: bool) -> None:
+    if jit:
+        pytest.importorskip("numba")
+    f = symgrad.from_source(NESTED.replace("CHOSEN", chosen).replace("AFTER", after), globals={"np": np})
+    x = np.array([1.1, 0.7, 1.9, 0.4])
+    derived = symgrad.value_and_grad(f, jit=jit)
+    for n in (0, 3):
+        for b in (True, False):
+            value, slope = derived(x, n, b)
+            assert value == pytest.approx(f(x, n, b), rel=1e-12)
+            np.testing.assert_allclose(slope, [(f(x + e, n, b) - f(x - e, n, b)) / 2e-6 for e in 1e-6 * np.eye(4)], rtol=1e-6, atol=1e-8)
