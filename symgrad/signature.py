@@ -164,13 +164,12 @@ class Signature:
 class Request:
     """The request of a derivative.
 
-    ``wrt``: names of parameters, in the requested order. ``structure``: one gradient, or a tuple of them. The
-    compiled function takes the user's parameters and returns the gradient(s). With ``value`` it returns ``(value,
-    gradient(s))``. With ``has_aux``, ``value`` is ``(value, aux)``, and without ``value`` the result is
-    ``(gradient(s), aux)``. With ``pullback`` it returns ``(out, pullback)``, or ``(out, pullback, aux)``, and
-    ``pullback(seed)`` returns the gradient(s); otherwise the output must be one number and the seed is 1. With
-    ``jacobian`` each number or array of the output is replaced by its gradient(s), whose first axes are those of the
-    output. With ``along`` the gradient(s) are those of the sum of the output weighted by that argument.
+    ``wrt``: names of parameters, in the requested order. ``structure``: one gradient, or a tuple of them. The compiled function takes
+    the user's parameters and returns the gradient(s). With ``value`` it returns ``(value, gradient(s))``. With ``has_aux``, ``value`` is
+    ``(value, aux)``, and without ``value`` the result is ``(gradient(s), aux)``. With ``pullback`` it returns ``(out, pullback)``, or
+    ``(out, pullback, aux)``, and ``pullback(seed)`` returns the gradient(s); otherwise the output must be one number and the seed is 1.
+    With ``jacobian`` each number or array of the output is replaced by its gradient(s), whose first axes are those of the output. With
+    ``along`` the gradient(s) are those of the sum of the output weighted by that argument.
     """
 
     wrt: tuple[str, ...]
