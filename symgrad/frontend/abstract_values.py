@@ -211,7 +211,7 @@ def constants_of(binding: Binding) -> tuple[Static, ...]:
 
 
 def _constants(form: Skeleton) -> tuple[Static, ...]:
-    """The constants that a form stands for, if it has no other values: texts, enumeration members, None, functions."""
+    """The constants of a form that has no other values: texts, enumeration members, None, functions."""
     if form.form == "oneof":
         return form.same  # type: ignore[no-any-return]
     if form.form == "same" and isinstance(form.same, Static):

@@ -1,6 +1,6 @@
 """Exact classes: which Python classes a value may have, and the tests that they answer.
 
-One IR type stands for several classes of numbers: a value that is 1 on one path and 1.5 on another
+One IR type represents several classes of numbers: a value that is 1 on one path and 1.5 on another
 is a ``float`` of the IR. Joins record such values (``mixed``). A test is answered only where the
 answer is the same for all classes that a value may have.
 """

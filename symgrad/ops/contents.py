@@ -28,7 +28,7 @@ CONTENTS: dict[str, str] = {
     "parts": "a part of an array that is read as an array or a number of its own",
     "parts in loops": "the same in a loop",
     "cells in loops": "an element that is read as a Python number, or a store or addition to a part, in a loop",
-    "cell lists": "a list that stands for an array of cells",
+    "cell lists": "a list that replaces an array",
     "products": "an outer product, or the cotangent of a factor of a product of matrices",
     "failures": "a question whether an operation raises",
     "sorts": "an array that is sorted",

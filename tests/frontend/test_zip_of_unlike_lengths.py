@@ -7,7 +7,7 @@ import pytest
 
 from tests.plainly import check_kernel_and_second_derivative, verdict
 
-#: known items, and what is asked of each
+#: static items, and the expression that reads each
 ITEMS = {
     "texts": ("['p', 'qq', 'rrr', 'ssss', 'ttttt']", "1.0 + len(t) * 0.3"),
     "fewer texts": ("('p', 'qq')", "1.0 + len(t) * 0.3"),

@@ -118,7 +118,7 @@ def test_a_pass_is_held_to_what_it_declares(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def holding(word: str) -> Func:
-    """A function that holds what a word of ``CONTENTS`` stands for, and as little else as can be."""
+    """A minimal function with the content that a word of ``CONTENTS`` names."""
     loop = For([Value(INT)], NOWHERE, body=Block([Value(INT)]))
     branch = If([Value(FLOAT)], NOWHERE)
     func = Func("f", Block())
