@@ -233,11 +233,11 @@ def leaves(value):
     return [value] if items is None else [leaf for item in items for leaf in leaves(item)]
 
 
-def rebuilt(value, found):
+def rebuilt(value, parts):
     """Nested containers like these, with their numbers and arrays taken from an iterator."""
     if isinstance(value, dict):
-        return {{key: rebuilt(item, found) for key, item in value.items()}}
-    return type(value)(rebuilt(item, found) for item in value) if isinstance(value, (tuple, list)) else next(found)
+        return {{key: rebuilt(item, parts) for key, item in value.items()}}
+    return type(value)(rebuilt(item, parts) for item in value) if isinstance(value, (tuple, list)) else next(parts)
 
 
 def check():
@@ -248,8 +248,8 @@ def check():
     def fresh(value):
         return rebuilt(value, iter([np.copy(leaf) if isinstance(leaf, np.ndarray) else leaf for leaf in leaves(value)]))
 
-    def total(given):
-        return sum(np.sum(leaf) for leaf in leaves({primal}(*given){value}) if np.asarray(leaf).dtype.kind == "f")
+    def total(shifted):
+        return sum(np.sum(leaf) for leaf in leaves({primal}(*shifted){value}) if np.asarray(leaf).dtype.kind == "f")
 
     {gradients}
     for position, gradient in zip({wrt}, gradients):
@@ -262,12 +262,12 @@ def check():
             moved = [leaf + np.asarray(t * d, np.asarray(leaf).dtype) if c else leaf
                      for leaf, d, c in zip(leaves(arguments[position]), directions, chosen)]
             moved = [type(leaf)(m) if not isinstance(leaf, np.ndarray) else m for leaf, m in zip(leaves(arguments[position]), moved)]
-            given = fresh(arguments)
-            given[position] = rebuilt(arguments[position], iter(moved))
-            ends.append(total(given))
+            shifted = fresh(arguments)
+            shifted[position] = rebuilt(arguments[position], iter(moved))
+            ends.append(total(shifted))
         expected = (ends[0] - ends[1]) / (2 * step)
-        found = {slope}
-        assert abs(found - expected) <= tolerance * max(1, abs(expected)), (position, found, expected)
+        derivative = {slope}
+        assert abs(derivative - expected) <= tolerance * max(1, abs(expected)), (position, derivative, expected)
     print("{name}: agrees with differences")
 
 
@@ -291,7 +291,7 @@ TANGENTS = {"jvp": "{name}(*fresh(arguments))(tangents)[1]", "linearize": "{name
 OF_GRADIENTS = "sum(np.sum(g * d) for g, d, c in zip(leaves(gradient), directions, chosen) if c)"
 #: the names that the check itself binds, except those of the functions that it calls
 OF_CHECK = ("leaves", "rebuilt", "check", "rng", "arguments", "fresh", "total", "gradients", "position", "gradient", "chosen", "directions",
-            "width", "step", "tolerance", "ends", "moved", "given", "expected", "found", "out", "pullback", "ones",
+            "width", "step", "tolerance", "ends", "moved", "shifted", "expected", "derivative", "out", "pullback", "ones",
             "leaf", "t", "d", "c", "g", "rows", "per", "sums", "k", "n", "slope", "tangents", "tangent", "shift", "label", "m")  # fmt: skip
 GRADIENTS = {
     "grad": "gradients = {name}(*fresh(arguments))",

@@ -210,8 +210,8 @@ def check():
             moved[position] = moved[position] + sign * step * direction
             ends.append(np.sum({primal}(*moved)))
         expected = (ends[0] - ends[1]) / (2 * step)
-        found = np.sum(gradient * direction)
-        assert np.isclose(found, expected, rtol=1e-4, atol=1e-6), (position, found, expected)
+        derivative = np.sum(gradient * direction)
+        assert np.isclose(derivative, expected, rtol=1e-4, atol=1e-6), (position, derivative, expected)
     print("{gradient}: agrees with differences")
 
 
