@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symgrad.errors import SymgradError
-from symgrad.runtime.locks import imported
+from symgrad.runtime.load import imported
 
 if TYPE_CHECKING:
     from symgrad.api import (

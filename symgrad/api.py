@@ -16,8 +16,8 @@ from symgrad.bound import Bound, Stage
 from symgrad.callables import KINDS, STATE, Differentiable, derived, is_written_in_class
 from symgrad.custom_rules import custom_jvp, custom_vjp
 from symgrad.derivatives import Derived, derive
+from symgrad.dispatch.entry import examples_of
 from symgrad.errors import BadArgument, SaveError
-from symgrad.examples import examples_of
 from symgrad.files import write_file
 from symgrad.frontend.source import describe, from_source, plain_function
 from symgrad.jit import Jit

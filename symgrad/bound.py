@@ -8,7 +8,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from symgrad.runtime.locks import imported
+from symgrad.runtime.load import imported
 from symgrad.tracebacks import REFUSALS, boundary, is_trimmed
 
 Stage = str | tuple[str, ...] | list[str] | None  #: a stage of the pipeline, or a pair of them

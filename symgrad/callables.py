@@ -12,6 +12,7 @@ from symgrad.bound import Bound, bound
 from symgrad.derivatives import Derived, Directional, derive, not_whole
 from symgrad.errors import BadArgument
 from symgrad.frontend.adapters import adapted, is_adapted, refused_class
+from symgrad.frontend.reading import LIBRARIES, root_of
 from symgrad.frontend.source import describe, plain_function, seen_through
 from symgrad.identity import Same
 from symgrad.parameters import Options, What
@@ -46,7 +47,8 @@ def derived(function: Any, settings: Options) -> Any:
         raise BadArgument(refusal[0], hint=refusal[1])
     if not callable(function):
         raise BadArgument(f"{function!r} is not a function", hint="pass the function itself, not what it returns")
-    if is_adapted(function):
+    is_users = isinstance(function, types.FunctionType) and not vars(function) and root_of(function) not in LIBRARIES
+    if not is_users and is_adapted(function):
         return derive(adapted(function), settings)
     if isinstance(function, type):
         raise refused_class(function)

@@ -16,25 +16,24 @@ from typing import Any
 from symgrad.codegen.texts import Emitted
 from symgrad.errors import InvalidIR, SymgradError, UnsupportedSyntax, anew
 from symgrad.frontend.lower import lower
-from symgrad.frontend.lowered_function import Lowered
+from symgrad.frontend.results import Lowered
 from symgrad.frontend.source import Source, read
 from symgrad.ir.core import reachable
 from symgrad.jit import Pending
 from symgrad.loops.reach import OutOfReach
 from symgrad.notes import Notes
 from symgrad.paths import arrays_of_objects, by_items
-from symgrad.pipeline.effects import dtypes_of, is_custom, is_cut, stores, why_once
 from symgrad.pipeline.job import Job
 from symgrad.pipeline.loading import Later, loaded
 from symgrad.pipeline.readings import Reading, Readings
-from symgrad.pipeline.runner import timed
+from symgrad.pipeline.runner import import_passes, timed
 from symgrad.pipeline.shelf import Found, Shelf, shelf_of
 from symgrad.pipeline.target import Target, Texts
 from symgrad.runtime.cache import family_of, texts_kept
-from symgrad.runtime.load import collector_paused, deep_calls
-from symgrad.runtime.locks import imported
+from symgrad.runtime.load import collector_paused, deep_calls, imported
 from symgrad.signature import Comparable, Compiled, Related, Request, Signature
 from symgrad.targets import target_of
+from symgrad.verification.duplicate import dtypes_of, is_custom, is_cut, stores, why_once
 
 PROGRAM = "__symgrad_program__"  #: the attribute of a generated function that returns its IR, from which its derivative starts
 
@@ -82,7 +81,7 @@ def import_stages(function: types.FunctionType, jit: bool | str) -> None:
     if jit and texts_kept(family_of(function)):
         return
     imported("symgrad.pipeline.derivation")
-    imported("symgrad.pipeline.registry").import_passes("numpy")
+    import_passes(imported("symgrad.pipeline.registry").PIPELINES["numpy"])
     if jit and (target := target_of(jit)) is not None:
         target.warm()
 

@@ -47,7 +47,7 @@ from symgrad.parameters import (
 from symgrad.pickling import Reference, is_importable, refer, resolve, when_loaded, writer
 from symgrad.pipeline.readings import Readings
 from symgrad.runtime.batches import BATCH
-from symgrad.runtime.locks import LOCK, imported
+from symgrad.runtime.load import LOCK, imported
 from symgrad.signature import Compiled, Request, Signature
 from symgrad.targets import available
 from symgrad.tracebacks import boundary

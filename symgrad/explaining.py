@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from symgrad.notes import KINDS, Note, Timing
-from symgrad.runtime.locks import imported
+from symgrad.runtime.load import imported
 
 LABEL = max(map(len, KINDS)) + 2  #: the width of a kind
 Lines = Callable[[str, int], str]  #: a line of a file

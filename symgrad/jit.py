@@ -22,8 +22,7 @@ from symgrad.loops.reach import CompilerFailed, OutOfReach, check_length, in_wor
 from symgrad.pipeline.target import GiveUp, Read, Texts
 from symgrad.progress import enter
 from symgrad.runtime.kernels import compile_for, entry_point, load_kernel, settled, type_named, type_of
-from symgrad.runtime.load import collector_paused, deep_calls, load
-from symgrad.runtime.locks import LOCK
+from symgrad.runtime.load import LOCK, collector_paused, deep_calls, load
 from symgrad.signature import Compiled, Direct
 
 Jit = bool | str  #: True, False, "auto" or the name of a target

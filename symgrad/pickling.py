@@ -23,13 +23,12 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import CloudpickleMissing, SourceNotFound
-from symgrad.frontend.kept_texts import KEPT
-from symgrad.frontend.matching import same_code
+from symgrad.frontend.matching import KEPT, same_code
 from symgrad.frontend.source import describe, plain_function, text_of
 from symgrad.identity import Same
 from symgrad.ops.declarations import DECLARATIONS, DECLARED, Declaration
 from symgrad.runtime.batches import BATCH, Batch
-from symgrad.runtime.locks import imported
+from symgrad.runtime.load import imported
 
 #: names of the module that is the program; each process has another one. ``multiprocessing`` imports that of its parent by the second
 MAIN = ("__main__", "__mp_main__")

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from symgrad.errors import BadArgument, NumbaMissing, SymgradError
 from symgrad.jit import Jit, of_a_length, with_kernels
+from symgrad.pipeline.runner import import_passes
 from symgrad.pipeline.target import Target, Texts
 from symgrad.runtime.kernels import COMPARED, has_numba, is_compared, own_compiler
-from symgrad.runtime.locks import LOCK, imported
+from symgrad.runtime.load import LOCK, imported
 
 if TYPE_CHECKING:
     from symgrad.adjoint.costs import Costs
@@ -65,7 +66,7 @@ def numba_warm() -> None:
     """Import the stages for kernels; numba itself is imported when it is needed."""
     if has_numba():
         imported("symgrad.pipeline.lowering")
-        imported("symgrad.pipeline.registry").import_passes("numba")
+        import_passes(imported("symgrad.pipeline.registry").PIPELINES["numba"])
         if "numba" in sys.modules:
             with LOCK:
                 own_compiler()

@@ -33,7 +33,7 @@ BOXES = {
         "values",
         "containers",
     ),
-    "signatures": ("signature", "paths", "kinds", "abstraction", "parameters", "bound", "examples", "directions"),
+    "signatures": ("signature", "paths", "kinds", "abstraction", "parameters", "bound", "directions"),
     "ir": ("ir",),
     "ops": ("ops",),
     "runtime": ("runtime",),

@@ -27,7 +27,7 @@ ROWS = [
     {"ops"},
     {"runtime"},
     {"frontend", "passes", "adjoint", "codegen"},
-    {"saving", "examples", "files", "loops", "explaining", "verification", "tangent", "debugging"},
+    {"saving", "files", "loops", "explaining", "verification", "tangent", "debugging"},
     {"sparsity", "trees"},
     {"pipeline"},
     {"jit"},

@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from symgrad.adjoint.accumulate import Scope
-from symgrad.adjoint.loops import active_slots
 from symgrad.adjoint.memory import Memory, has_memory
 from symgrad.adjoint.prune import is_made
 from symgrad.adjoint.reductions import ADDING, Cells, Sums
 from symgrad.adjoint.remarks import tell_fused, tell_unfused
-from symgrad.adjoint.sweep import Sweep
+from symgrad.adjoint.sweep import Sweep, active_slots
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, While, substitute, walk
 from symgrad.ir.layout import Layout, enter, leave
 from symgrad.ir.types import Array, Scalar, Type, same_shape

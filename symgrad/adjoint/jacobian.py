@@ -16,7 +16,6 @@ from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.definedness import Presence
 from symgrad.adjoint.elements import Elements, Part
-from symgrad.adjoint.extents import know
 from symgrad.adjoint.memory import Memory
 from symgrad.adjoint.pullback import Halves, backward, bound
 from symgrad.adjoint.reverse import gradient
@@ -25,7 +24,7 @@ from symgrad.ir.core import NONE, ONE, ZERO, Block, Call, Const, For, Func, Op, 
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Type, is_complex
 from symgrad.ir.unbound import Unbound
-from symgrad.ops.build import Builder, symbols
+from symgrad.ops.build import Builder, know, symbols
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.ops.seed_products import holds_products
 from symgrad.ops.seeds import Batch, NotBatched

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.extents import know
 from symgrad.adjoint.memory import Memory, Trace
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Value, While, walk
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, List, Scalar, Type, same_shape
 from symgrad.ops.access_regions import follows_in, meet
-from symgrad.ops.build import Builder, symbols
+from symgrad.ops.build import Builder, know, symbols
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import is_basic
 

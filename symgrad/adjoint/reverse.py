@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 
-from symgrad.adjoint import applied, branches, loops, rows, tape_ops
+from symgrad.adjoint import applied, branches, rows, tape_ops
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.activity import active_values
 from symgrad.adjoint.budget import Budget
@@ -28,8 +28,8 @@ from symgrad.adjoint.tape import Unplanned, available
 from symgrad.ir.core import Block, Call, For, Func, Operand, Value, clone, substitute, walk
 from symgrad.ops.build import Builder, symbols
 
-#: the modules that register the reversal of each kind of op
-REVERSALS = (rows, tape_ops, applied, branches, loops)
+#: the modules that register the reversals of other ops than loops
+REVERSALS = (rows, tape_ops, applied, branches)
 
 __all__ = ["gradient", "split_pullback"]
 

@@ -9,7 +9,7 @@ from collections.abc import Container
 from dataclasses import dataclass
 
 from symgrad.ir.core import Const, Operand, Value
-from symgrad.ir.mixed import is_wide, kind_in
+from symgrad.ir.layout import is_wide, kind_in
 from symgrad.ir.types import Array, Extent, List, Scalar, Shape, Type, Unknown, is_plural, same_extent, same_shape
 from symgrad.ops.build import Builder
 

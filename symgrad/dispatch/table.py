@@ -16,13 +16,12 @@ from functools import partial
 from typing import Any
 
 from symgrad.abstraction import abstract, laid_out
-from symgrad.dispatch.entry import Entry, Trail, evaluated, forget_trails, refuse_overlap, refuse_shared, trail_of
+from symgrad.dispatch.entry import Entry, Trail, evaluated, examples_of, forget_trails, refuse_overlap, refuse_shared, trail_of
 from symgrad.dispatch.guard import MISSING, Users, write_guard
 from symgrad.errors import NotActiveWarning, SymgradError, UnknownType, UnsupportedArgument, UnsupportedSyntax, UnsureAlias
-from symgrad.examples import examples_of
 from symgrad.ir.types import INT, Array
 from symgrad.progress import watched
-from symgrad.runtime.locks import LOCK
+from symgrad.runtime.load import LOCK
 from symgrad.signature import FEW, Comparable, Compiled, Related, Signature, holds_many, is_relation
 from symgrad.tracebacks import refused
 from symgrad.verification.duplicate import Duplicate, NotCopied

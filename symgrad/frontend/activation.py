@@ -27,17 +27,16 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.enumerated import each
 from symgrad.frontend.exceptions import fail
 from symgrad.frontend.flow import proceed, run
-from symgrad.frontend.frames import NEXT, RESULT, RETURN, Frame
 from symgrad.frontend.generators import called
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.opaque import FOLLOWED
 from symgrad.frontend.operands import as_array, static_binding
 from symgrad.frontend.outside import outside
+from symgrad.frontend.program_state import NEXT, RESULT, RETURN, Frame
 from symgrad.frontend.reach import functions_in
 from symgrad.frontend.reading import owner_name
-from symgrad.frontend.scopes import body_nodes, yields
 from symgrad.frontend.shared_state import is_readable
-from symgrad.frontend.source import Source
+from symgrad.frontend.source import Source, body_nodes, yields
 from symgrad.text import has_literal, item
 
 

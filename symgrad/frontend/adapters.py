@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import SourceNotFound
-from symgrad.frontend.numba_kinds import COMPILED, REFUSED, converts, numba_kind, refused
 from symgrad.frontend.reading import LIBRARIES, root_of
 from symgrad.frontend.source import describe, from_source
 from symgrad.identity import Same
+from symgrad.kinds import COMPILED, REFUSED, converts, numba_kind, refused
 from symgrad.ops.composed import composed
 from symgrad.ops.spelling import spelled
 from symgrad.text import is_name

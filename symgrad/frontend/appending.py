@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Num, Obj, Ref
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.frames import LONGEST
+from symgrad.frontend.program_state import LONGEST
 from symgrad.frontend.sequences import item_value, see_within, shares, takes_over
 from symgrad.ir.core import ZERO, Const, Operand
 

@@ -29,23 +29,32 @@ from symgrad.frontend.declared import call_itself, is_declared
 from symgrad.frontend.derived import NAMESPACE, STORAGE, check_given, is_remade, storage_of
 from symgrad.frontend.dicts import COUNTED
 from symgrad.frontend.distinct import related_outside, told_apart
-from symgrad.frontend.frames import OUTSIDE, Frame
 from symgrad.frontend.growing_dicts import is_growing
 from symgrad.frontend.growing_inner import enter_pools
 from symgrad.frontend.growing_sets import result_of
 from symgrad.frontend.interruptions import LoggersChange, Raised, StoredOutside, Unresolved
-from symgrad.frontend.lowered_function import Lowered, raises, relied_on, result_names
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.messages import change_loggers
 from symgrad.frontend.namespaces import check_namespaces
 from symgrad.frontend.outside import constant_text, outside
 from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.pinning import pin_splits
+from symgrad.frontend.program_state import OUTSIDE, Frame
 from symgrad.frontend.reading import owner_name, read_name, users_bases
 from symgrad.frontend.recursion import close, keep_arguments
-from symgrad.frontend.results import OWNER, Result, derived_text, in_template, leaf_result, record_text
-from symgrad.frontend.scopes import global_names, local_names
-from symgrad.frontend.source import Source
+from symgrad.frontend.results import (
+    OWNER,
+    Lowered,
+    Result,
+    derived_text,
+    in_template,
+    leaf_result,
+    raises,
+    record_text,
+    relied_on,
+    result_names,
+)
+from symgrad.frontend.source import Source, global_names, local_names
 from symgrad.frontend.stored import FROM_OUTSIDE, Storing
 from symgrad.identity import Same
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, applied, definitions, walk
@@ -172,7 +181,8 @@ class Attempt:
         body.yields = operands
         if any(holds_parts(value.type) for block in (body, *(func.body for func in funcs)) for value in definitions(block)):
             self.inputs = split(ctx.builder, body, self.inputs, self.paths)
-        keep_arguments(ctx)
+        if ctx.closed:
+            keep_arguments(ctx)
         body.args, operands = [value for value, _ in self.inputs], body.yields
         func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
         if ctx.is_silent and change_loggers(func):

@@ -1,7 +1,7 @@
 """Arguments with one meaning for a whole kind of functions: ``order``, ``copy``, ``shape`` of ``*_like``, ``dtype`` of ufuncs.
 
 The call is lowered without the argument; the argument's effect is applied to its operands or to its
-result.
+result. ``without_idle`` drops those without effect: ``device="cpu"``, and ``casting`` where nothing is cast.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import numpy as np
 from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.bindings import Binding, Num, Ref, Static, Step, Tup, is_none
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.operands import row_operand, unwrap
+from symgrad.frontend.operands import known_value, row_operand, unwrap
 from symgrad.frontend.views import is_surely_copied
 from symgrad.ir.core import Const
-from symgrad.ir.types import DTYPES, Array, Scalar, is_complex
+from symgrad.ir.types import DTYPES, Array, Object, Scalar, is_complex
 from symgrad.ops import spelling
 from symgrad.ops.declare import ROWS
 from symgrad.ops.shapes import dtype_of
@@ -248,3 +248,65 @@ def dtype_named(value: Any) -> str | None:
         return None if value is None else spelling.named_dtype(value)
     except (TypeError, ValueError):
         return None
+
+
+# ------------------------------------------------------------------ arguments without effect
+
+
+#: functions with a parameter ``device`` in NumPy 2
+ON_DEVICES = (
+    np.arange, np.asanyarray, np.asarray, np.empty, np.empty_like, np.eye, np.full, np.full_like, np.linspace, np.ones, np.ones_like,
+    np.zeros, np.zeros_like,
+)  # fmt: skip
+#: casting rules; each allows an unchanged dtype
+CASTING = ("no", "equiv", "safe", "same_kind", "unsafe")
+HAVE_DEVICES = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+
+
+def without_idle(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding]) -> dict[str, Binding]:
+    """Return the keyword arguments of a NumPy call without those that do not affect its result."""
+    idle = set()
+    if HAVE_DEVICES and "device" in kwargs and any(function is one for one in ON_DEVICES):
+        idle |= {"device"} if known_value(kwargs["device"]) in ([None], ["cpu"]) else set()
+    if "casting" in kwargs and (isinstance(function, np.ufunc) or function is np.clip) and not {"dtype", "signature"} & kwargs.keys():
+        rule = known_value(kwargs["casting"])
+        idle |= {"casting"} if rule and rule[0] in CASTING and is_of_one_dtype(ctx, [*args, *kwargs.values()]) else set()
+    return {name: held for name, held in kwargs.items() if name not in idle} if idle else kwargs
+
+
+def is_of_one_dtype(ctx: Lowering, operands: list[Binding]) -> bool:
+    """Whether all NumPy arrays and numbers have one floating-point dtype; Python's numbers adopt it."""
+    types = [type_ for type_ in map(ctx.type_of, operands) if not isinstance(type_, Object)]
+    numbers = [type_ for type_ in types if isinstance(type_, Array | Scalar)]
+    of_python = [type_ for type_ in numbers if isinstance(type_, Scalar) and type_.dtype is None]
+    dtypes = {type_.dtype for type_ in numbers if type_ not in of_python}
+    is_known = len(numbers) == len(types) and len(dtypes) == 1 and dtypes <= {"f32", "f64"}
+    return is_known and all(type_.kind != "complex" for type_ in of_python)
+
+
+__all__ = [
+    "BOUNDS",
+    "HAVE_DEVICES",
+    "LAID_OUT",
+    "MADE_FIRST",
+    "OF_SHAPES",
+    "READ_IN_ORDER",
+    "SUMS",
+    "Call",
+    "bounds_by_name",
+    "call_besides",
+    "cast_at_last",
+    "cast_if_needed",
+    "computed_in",
+    "dtype_named",
+    "in_order",
+    "is_own_dtype",
+    "is_ufunc",
+    "known",
+    "laid_like",
+    "of_shape",
+    "read_in_order",
+    "sorted_by",
+    "turned",
+    "without_idle",
+]

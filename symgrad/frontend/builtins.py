@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
+from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does, definite, either, has_item
 from symgrad.frontend.appending import append
 from symgrad.frontend.assigned_attributes import is_present
@@ -32,7 +32,7 @@ from symgrad.frontend.bindings import (
     python_class,
 )
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.conversions import is_number_or_array, standing_for
+from symgrad.frontend.conversions import standing_for
 from symgrad.frontend.derived import as_base, is_derived, namespace_of
 from symgrad.frontend.enumerated import asked, each, is_one_of_kinds
 from symgrad.frontend.exact import (
@@ -47,8 +47,7 @@ from symgrad.frontend.exact import (
     is_subclass,
     possible_classes,
 )
-from symgrad.frontend.exceptions import fail_unless, instance_of
-from symgrad.frontend.filling import extent_of
+from symgrad.frontend.exceptions import instance_of
 from symgrad.frontend.flow import choose
 from symgrad.frontend.folding import fold
 from symgrad.frontend.function_attributes import has_function_attribute
@@ -56,39 +55,23 @@ from symgrad.frontend.growing_dicts import as_dict, check_attribute, dict_of, ne
 from symgrad.frontend.iterate import indices_of, items_of, known_items, read_at_once, sequence
 from symgrad.frontend.number_builtins import CONVERTING
 from symgrad.frontend.opaque import opaque
-from symgrad.frontend.operands import static_key, unwrap
+from symgrad.frontend.operands import extent_of, static_key, unwrap
 from symgrad.frontend.operators import binary
 from symgrad.frontend.outside import check_reader, entries_of
 from symgrad.frontend.printed import shown, text_of
-from symgrad.frontend.protocols import Namespace, as_index, asked_of, class_of, own_method
+from symgrad.frontend.protocols import Namespace, asked_of, class_of, own_method
 from symgrad.frontend.python_values import python_length
 from symgrad.frontend.reading import entry_of_class, from_class, has_attribute, owner_name, users_bases
 from symgrad.frontend.stepping import is_iterator, iterator
 from symgrad.frontend.tables import SPECIAL, special
-from symgrad.ir.core import FALSE, ONE, ZERO, Const, Value
-from symgrad.ir.types import Array, Scalar, Unknown
+from symgrad.ir.core import FALSE, ZERO, Const, Value
+from symgrad.ir.types import Array, Scalar
 from symgrad.ops.composed import asking, iterating, refusing
 from symgrad.ops.exceptions import FAILURE
 from symgrad.text import exact
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
-
-
-@special(range)
-def range_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    parts = [ctx.read(a if is_number_or_array(a) else as_index(ctx, a, node), node) for a in args]
-    words = [ast.unparse(arg) for arg in node.args] if isinstance(node, ast.Call) else []
-    for k, part in enumerate(parts):
-        if not (isinstance(part.type, Scalar) and part.type.kind in ("int", "bool") or isinstance(part.type, Unknown)):
-            hint = f"write int({words[k]})" if len(words) == len(parts) else "make it an integer with int"
-            raise UnsupportedArgument(f"range takes integers, not {part.type}", ctx.loc(node), hint)
-    start, stop, step = {1: (ZERO, *parts, ONE), 2: (*parts, ONE), 3: tuple(parts)}[len(parts)]
-    if not isinstance(step, Const) or step.value == 0:
-        fail_unless(
-            ctx, FALSE if isinstance(step, Const) else ctx.call("not_equal", step, ZERO), ValueError, "range() arg 3 must not be zero"
-        )
-    return Iter("range", (start, stop, step))
 
 
 @special(slice)

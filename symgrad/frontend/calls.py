@@ -16,6 +16,7 @@ from symgrad.errors import SymgradError, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import argument, definite
 from symgrad.frontend.adapters import GETTERS, adapted
 from symgrad.frontend.batches import batched_of, make_batched
+from symgrad.frontend.besides import without_idle
 from symgrad.frontend.bindings import (
     MISSING,
     Binding,
@@ -37,7 +38,6 @@ from symgrad.frontend.classes import construct, super_of
 from symgrad.frontend.comprehensions import comprehension, first_of, sum_generator
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import is_number_or_array
-from symgrad.frontend.counts_of_arguments import check_call
 from symgrad.frontend.declared import call_declared, call_function, is_declared, run_again_in_reverse
 from symgrad.frontend.derived import OF_ARRAYS, as_base, call_base, is_base_method, is_derived, is_of_base
 from symgrad.frontend.directional import make_directional, make_linear
@@ -45,17 +45,15 @@ from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.dtype_questions import dtype_question
 from symgrad.frontend.enumerated import each, is_one_of_kinds
 from symgrad.frontend.exact import exact_class
-from symgrad.frontend.expressions import elements
 from symgrad.frontend.flow import choose
 from symgrad.frontend.functions import call_nested
 from symgrad.frontend.growing_sets import without_order
-from symgrad.frontend.idle_arguments import without_idle
 from symgrad.frontend.interpolants import call_interpolant, is_interpolant
+from symgrad.frontend.iterate import elements
 from symgrad.frontend.memoised import run_again
 from symgrad.frontend.memory import items_known
 from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import DERIVING, derivative_of, make_derivative
-from symgrad.frontend.numba_kinds import OF_NUMBA, as_python, numba_kind
 from symgrad.frontend.opaque import followed, opaque
 from symgrad.frontend.operands import are_complex, known_value
 from symgrad.frontend.outside import change_outside, entries_of, item_text, outside, rely_on_class, rely_on_keys
@@ -63,7 +61,7 @@ from symgrad.frontend.overwriting import without_overwriting
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import as_float, class_of
 from symgrad.frontend.python_values import items_listed, listed_for, python_method
-from symgrad.frontend.reading import LIBRARIES, from_class, owner_name, read_attribute, root_of
+from symgrad.frontend.reading import LIBRARIES, check_call, from_class, owner_name, read_attribute, root_of
 from symgrad.frontend.rows import OF_PLACES, call_row, check_words, without_places
 from symgrad.frontend.solvers import call_solver
 from symgrad.frontend.source import seen_through
@@ -76,7 +74,7 @@ from symgrad.frontend.verbatim import evaluated
 from symgrad.identity import Same
 from symgrad.ir.core import Const, Value
 from symgrad.ir.types import Scalar
-from symgrad.kinds import is_closed
+from symgrad.kinds import OF_NUMBA, as_python, is_closed, numba_kind
 from symgrad.ops import spelling
 from symgrad.ops.composed import composed, defaults, parameters_of, positional, rebuilt_from, words_of
 from symgrad.ops.composed.drawing import DRAWING
@@ -319,7 +317,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         kwargs, args = {**kwargs, "out": args[-1]}, args[:-1]
     if isinstance(value, np.ufunc) and isinstance(held := kwargs.get("out"), Tup) and len(held.items) == 1:
         kwargs = {**kwargs, "out": held.items[0]}
-    kwargs = without_idle(ctx, value, args, kwargs)
+    kwargs = without_idle(ctx, value, args, kwargs) if kwargs else kwargs
     if isinstance(value, np.ufunc) and "where" in kwargs and isinstance(kwargs.get("out"), Ref) and len(args) == value.nin:
         return masked_ufunc(ctx, value, name, args, dict(kwargs), node)
     if isinstance(out := kwargs.get("out"), Ref) and is_of_numpys(value):

@@ -11,10 +11,10 @@ from typing import Any
 from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.abstract_values import settled
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Broken, Location, Maybe, Name, Num, Obj, Ref, Static, Step, Tup
-from symgrad.frontend.frames import Frame
 from symgrad.frontend.heap import Heap
 from symgrad.frontend.interruptions import Raised, Unresolved
 from symgrad.frontend.pinning import located
+from symgrad.frontend.program_state import Frame
 from symgrad.frontend.tables import CALLS, EXPRESSIONS, PLAIN, SPREAD
 from symgrad.identity import Same
 from symgrad.ir.core import TRUE, Block, Operand, Value

@@ -34,12 +34,11 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.members import plain
-from symgrad.frontend.mixed import MIXING
 from symgrad.frontend.path_conditions import TESTS
 from symgrad.frontend.pinning import pinned_as
 from symgrad.frontend.program_state import State
 from symgrad.frontend.reach import memory_within, reached
-from symgrad.frontend.shared_state import SharedState
+from symgrad.frontend.shared_state import MIXING, SharedState
 from symgrad.frontend.tables import PARTS, SPREAD
 from symgrad.ir.core import Block, Const, If, Operand, Value
 from symgrad.ir.types import UNKNOWN, Array, List, Object, Struct, Type, Unknown

@@ -13,20 +13,20 @@ from symgrad.errors import NoDerivative, ShapeMismatch, SymgradError, Unsupporte
 from symgrad.frontend.absent import argument
 from symgrad.frontend.bindings import Binding, Broken, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.frames import Frame
 from symgrad.frontend.functions import inline
 from symgrad.frontend.inner import Fresh, free_values
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memoised import KEEPING, kept_result, run_again
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.numba_functions import call_numba
-from symgrad.frontend.numba_kinds import numba_kind
+from symgrad.frontend.program_state import Frame
 from symgrad.frontend.purity import is_pure
 from symgrad.frontend.pushed import backward_of_rule
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.source import read, seen_through
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, substitute
 from symgrad.ir.types import Array, Scalar, Type, is_float
+from symgrad.kinds import numba_kind
 from symgrad.ops.declarations import Custom, declared
 from symgrad.ops.declare import ROWS
 from symgrad.runtime.marks import Checkpointed

@@ -17,10 +17,9 @@ from symgrad.errors import UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.bindings import MISSING, Binding, Name, Num, Static, Tup, is_plain_tuple
 from symgrad.frontend.branch_sides import Side, only_where, passed_on
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.frames import NEXT, RAISED, Loop
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.joins import Joining, join_states
-from symgrad.frontend.program_state import State
+from symgrad.frontend.program_state import NEXT, RAISED, Loop, State
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import FALSE, TRUE, Block, Call, Const, If, Operand, Value
 from symgrad.ir.types import BOOL

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
@@ -12,13 +11,11 @@ from symgrad.frontend.bindings import Binding, Missing, Num, Obj, Static, Tup, k
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.function_attributes import new_function
 from symgrad.frontend.growing_dicts import is_to_grow, let_grow, new_dict, new_growing, note_new_site
-from symgrad.frontend.iterate import indices_of, items_of
+from symgrad.frontend.iterate import elements
 from symgrad.frontend.memory import load
 from symgrad.frontend.operands import known_value, static_key
 from symgrad.frontend.outside import entries_of
-from symgrad.frontend.pinning import pinned_length
 from symgrad.frontend.printed import shown
-from symgrad.frontend.program_state import is_long
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.tables import expression
 from symgrad.ir.core import Const
@@ -97,34 +94,6 @@ def growing_display(ctx: Lowering, node: ast.Dict) -> Binding:
         ctx.apply_method(result, "__setitem__", [sought, ctx.evaluate(value)], node)
     let_grow(ctx, result)
     return result
-
-
-def elements(
-    ctx: Lowering,
-    nodes: list[ast.expr],
-    generated: Callable[[Lowering, ast.GeneratorExp], Binding] | None = None,
-    evaluate: Callable[[Lowering, ast.expr], Binding] = Lowering.evaluate,
-) -> list[Binding]:
-    """Elements of a display or arguments of a call, with stars expanded.
-
-    ``generated`` lowers generator expressions that are consumed at once, ``evaluate`` all other
-    expressions.
-    """
-    bindings: list[Binding] = []
-    for node in nodes:
-        if isinstance(node, ast.Starred):
-            items = items_of(ctx, spread := ctx.evaluate(node.value), node)
-            if not isinstance(items, list):
-                if (indices := indices_of(items)) is None:
-                    refusal = UnsupportedSyntax("a star needs an iterable of known length", ctx.loc(node), "index it, or make it a tuple")
-                    raise pinned_length(ctx, refusal, ctx.held(spread) if is_long(spread, ctx.state) else None)
-                items = [items.item(Const(k)) for k in indices]
-            bindings += items
-        elif isinstance(node, ast.GeneratorExp) and generated is not None:
-            bindings.append(generated(ctx, node))
-        else:
-            bindings.append(evaluate(ctx, node))
-    return bindings
 
 
 @expression(ast.Lambda)

@@ -19,13 +19,12 @@ from symgrad.frontend.branch_sides import Side
 from symgrad.frontend.carried import after_loop, loop
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import Pending, after_rounds, come_out, end_round, reopen
-from symgrad.frontend.frames import BREAK, CODE, NEXT, RESULT, RETURN, Frame, Loop
 from symgrad.frontend.interruptions import Raised, Unresolved
 from symgrad.frontend.joins import join_states
+from symgrad.frontend.operands import Head
 from symgrad.frontend.pinning import pinnable, refused_beside, what_decides
-from symgrad.frontend.plans import Head
-from symgrad.frontend.program_state import State
-from symgrad.frontend.scopes import assigned
+from symgrad.frontend.program_state import BREAK, CODE, NEXT, RESULT, RETURN, Frame, Loop, State
+from symgrad.frontend.source import assigned
 from symgrad.frontend.tables import STATEMENTS
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, Block, Const, For, If, Operand, Value, While

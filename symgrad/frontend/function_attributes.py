@@ -10,8 +10,8 @@ from symgrad.frontend.absent import definite_item, has_item
 from symgrad.frontend.abstract_values import settled
 from symgrad.frontend.bindings import MISSING, Binding, Fun
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.frames import Frame
 from symgrad.frontend.interruptions import NeedsState
+from symgrad.frontend.program_state import Frame
 from symgrad.ir.core import FALSE, Operand
 from symgrad.location import Loc
 

@@ -10,14 +10,13 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.activation import activate, default_bindings
 from symgrad.frontend.bindings import Binding, Fun, Obj, Ref
 from symgrad.frontend.context import WRITTEN_OUT, Lowering
-from symgrad.frontend.frames import Frame
 from symgrad.frontend.interruptions import CallsItself
 from symgrad.frontend.opaque import FOLLOWED
 from symgrad.frontend.operands import known_value
+from symgrad.frontend.program_state import Frame
 from symgrad.frontend.recursion import HANDED, call_nested_recursive, call_recursive
-from symgrad.frontend.scopes import global_names, local_names, yields
 from symgrad.frontend.shared_state import is_readable
-from symgrad.frontend.source import read
+from symgrad.frontend.source import global_names, local_names, read, yields
 
 
 def inline(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:

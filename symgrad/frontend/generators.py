@@ -16,12 +16,11 @@ from symgrad.frontend.containers import is_of_known_structure
 from symgrad.frontend.context import WRITTEN_OUT, Lowering
 from symgrad.frontend.exceptions import fail_unless
 from symgrad.frontend.flow import branch, forget_result, leave, proceed, run
-from symgrad.frontend.frames import NEXT, RETURN, Frame, Loop
 from symgrad.frontend.interruptions import NeedsState, Raised
-from symgrad.frontend.program_state import State
+from symgrad.frontend.program_state import NEXT, RETURN, Frame, Loop, State
 from symgrad.frontend.reach import parts_of
 from symgrad.frontend.resuming import AT, SENT, resumable, without_sending
-from symgrad.frontend.scopes import body_nodes, own_nodes
+from symgrad.frontend.source import body_nodes, own_nodes
 from symgrad.frontend.stepping import FRESH, site_of, use
 from symgrad.frontend.tables import SPREAD, expression
 from symgrad.identity import Same

@@ -13,7 +13,7 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Fun, Obj, OneOf, Ref, Static
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import is_set
-from symgrad.frontend.frames import OUTSIDE
+from symgrad.frontend.program_state import OUTSIDE
 from symgrad.frontend.stepping import new_record, site_of
 from symgrad.frontend.tables import special
 from symgrad.ir.types import List, Struct

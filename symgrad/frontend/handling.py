@@ -40,9 +40,9 @@ from symgrad.frontend.exceptions import (
     told_by,
 )
 from symgrad.frontend.flow import branch, forget_result, fork, left, proceed
-from symgrad.frontend.frames import CODE, NEXT, RESULT
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.operands import known_value
+from symgrad.frontend.program_state import CODE, NEXT, RESULT
 from symgrad.frontend.raising import class_in, items_in, raise_kind, raised_in
 from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.location import Loc

@@ -24,7 +24,7 @@ from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.outside import change_outside
 from symgrad.frontend.program_state import State
 from symgrad.frontend.recursion import close, keep_arguments
-from symgrad.frontend.scopes import parameters
+from symgrad.frontend.source import parameters
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Apply, Block, Func, Op, Operand, Value, clone_block, substitute, walk
 from symgrad.ir.types import Array, List, Type, holds_parts, is_float

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
+from symgrad.errors import BadArgument, UnknownType, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.appending import append, discard
 from symgrad.frontend.bindings import (
@@ -31,20 +31,25 @@ from symgrad.frontend.bindings import (
     python_class,
 )
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.conversions import is_number_or_array
 from symgrad.frontend.dicts import in_order, is_set
+from symgrad.frontend.exceptions import fail_unless
 from symgrad.frontend.flow import branch
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.operands import is_range, static_binding
 from symgrad.frontend.outside import check_reader, outside, rely_on_keys
-from symgrad.frontend.program_state import State
+from symgrad.frontend.pinning import pinned_length
+from symgrad.frontend.program_state import State, is_long
+from symgrad.frontend.protocols import as_index
 from symgrad.frontend.python_values import answer, python_items
 from symgrad.frontend.reach import parts_of
 from symgrad.frontend.sequences import FEW, sequence_of
 from symgrad.frontend.stepping import begin
-from symgrad.ir.core import ONE, ZERO, Const, Operand
-from symgrad.ir.types import UNKNOWN, Array, List, Unknown
+from symgrad.frontend.tables import special
+from symgrad.ir.core import FALSE, ONE, ZERO, Const, Operand
+from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Unknown
 from symgrad.kinds import passed_instead, row_of, what_of
 
 
@@ -373,3 +378,47 @@ ITERATORS: dict[str, Callable[..., list[Binding] | Items | Firsts]] = {
     "items": lambda ctx, parts, node: list(parts),
     "flat": lambda ctx, parts, node: of_memory(ctx, flattened(ctx, parts[0]), node),
 }
+
+
+@special(range)
+def range_(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    parts = [ctx.read(a if is_number_or_array(a) else as_index(ctx, a, node), node) for a in args]
+    words = [ast.unparse(arg) for arg in node.args] if isinstance(node, ast.Call) else []
+    for k, part in enumerate(parts):
+        if not (isinstance(part.type, Scalar) and part.type.kind in ("int", "bool") or isinstance(part.type, Unknown)):
+            hint = f"write int({words[k]})" if len(words) == len(parts) else "make it an integer with int"
+            raise UnsupportedArgument(f"range takes integers, not {part.type}", ctx.loc(node), hint)
+    start, stop, step = {1: (ZERO, *parts, ONE), 2: (*parts, ONE), 3: tuple(parts)}[len(parts)]
+    if not isinstance(step, Const) or step.value == 0:
+        fail_unless(
+            ctx, FALSE if isinstance(step, Const) else ctx.call("not_equal", step, ZERO), ValueError, "range() arg 3 must not be zero"
+        )
+    return Iter("range", (start, stop, step))
+
+
+def elements(
+    ctx: Lowering,
+    nodes: list[ast.expr],
+    generated: Callable[[Lowering, ast.GeneratorExp], Binding] | None = None,
+    evaluate: Callable[[Lowering, ast.expr], Binding] = Lowering.evaluate,
+) -> list[Binding]:
+    """Elements of a display or arguments of a call, with stars expanded.
+
+    ``generated`` lowers generator expressions that are consumed at once, ``evaluate`` all other
+    expressions.
+    """
+    bindings: list[Binding] = []
+    for node in nodes:
+        if isinstance(node, ast.Starred):
+            items = items_of(ctx, spread := ctx.evaluate(node.value), node)
+            if not isinstance(items, list):
+                if (indices := indices_of(items)) is None:
+                    refusal = UnsupportedSyntax("a star needs an iterable of known length", ctx.loc(node), "index it, or make it a tuple")
+                    raise pinned_length(ctx, refusal, ctx.held(spread) if is_long(spread, ctx.state) else None)
+                items = [items.item(Const(k)) for k in indices]
+            bindings += items
+        elif isinstance(node, ast.GeneratorExp) and generated is not None:
+            bindings.append(generated(ctx, node))
+        else:
+            bindings.append(evaluate(ctx, node))
+    return bindings

@@ -5,8 +5,8 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable, Sequence
 
-from symgrad.frontend.lowered_function import Lowered
 from symgrad.frontend.opaque import source_of_library
+from symgrad.frontend.results import Lowered
 from symgrad.identity import Same
 from symgrad.ir.core import Call, Const, Func, Op, Value, reachable, walk
 from symgrad.paths import meet

@@ -9,8 +9,8 @@ from typing import Any
 from symgrad.frontend.bindings import Binding, Name, Num
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import conditional
-from symgrad.frontend.frames import Loop
 from symgrad.frontend.iterate import Items, items_of
+from symgrad.frontend.program_state import Loop
 from symgrad.ir.core import ONE, Const, Operand
 
 

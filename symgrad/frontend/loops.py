@@ -13,7 +13,6 @@ from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Ob
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import as_base
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
-from symgrad.frontend.frames import BREAK, NEXT, RETURN, Going, Loop
 from symgrad.frontend.generators import each_value
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.iterate import (
@@ -30,8 +29,8 @@ from symgrad.frontend.iterate import (
 )
 from symgrad.frontend.live import rounds_from
 from symgrad.frontend.operands import is_range
-from symgrad.frontend.program_state import held_items, is_long
-from symgrad.frontend.scopes import assigned
+from symgrad.frontend.program_state import BREAK, NEXT, RETURN, Going, Loop, held_items, is_long
+from symgrad.frontend.source import assigned
 from symgrad.frontend.stepping import begin, sites_of, with_position
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind

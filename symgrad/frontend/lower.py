@@ -42,7 +42,7 @@ from symgrad.frontend.attempt import Attempt
 from symgrad.frontend.caller import Captured
 from symgrad.frontend.interruptions import AssignedOutside, CallsItself, GivenUp, LoggersChange, NeedsState, Recapture, StoredOutside
 from symgrad.frontend.libraries import UNREAD, Varied, passes_unread, unread_sources
-from symgrad.frontend.lowered_function import Lowered
+from symgrad.frontend.results import Lowered
 from symgrad.frontend.source import Source
 from symgrad.identity import Same
 from symgrad.ir.core import Call, reachable, walk

@@ -18,14 +18,14 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Binding, Broken, Fun, Generator, Num, Static
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.flow import branch, proceed, run
-from symgrad.frontend.frames import CODE, NEXT
 from symgrad.frontend.generators import drive
 from symgrad.frontend.handling import Clause, Taken, caught, classes_in, forget_exit, kept_exit, on_all_ways
 from symgrad.frontend.opaque import opaque_method
 from symgrad.frontend.operands import known_value
+from symgrad.frontend.program_state import CODE, NEXT
 from symgrad.frontend.protocols import manages_in_library, own_method
 from symgrad.frontend.reading import makes_manager, root_of
-from symgrad.frontend.scopes import body_nodes, own_nodes
+from symgrad.frontend.source import body_nodes, own_nodes
 from symgrad.frontend.tables import special, statement
 from symgrad.frontend.targets import bind
 from symgrad.frontend.truths import truth

@@ -37,7 +37,6 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.computed_keys import at_key
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import standing_for
-from symgrad.frontend.counts_of_arguments import check_method
 from symgrad.frontend.dataclass_methods import call_generated
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.derived import OF_TWO, OPERATIONS, call_base, is_base_method, is_derived
@@ -56,7 +55,7 @@ from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.outside import change_outside, check_reader, item_text, outside, rely_on_class, rely_on_keys, rely_on_membership
 from symgrad.frontend.python_values import is_some_set, items_listed, python_method
-from symgrad.frontend.reading import from_class, generated, rely_on_entry
+from symgrad.frontend.reading import check_method, from_class, generated, rely_on_entry
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.stores import store_result

@@ -9,9 +9,9 @@ from typing import Any
 from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.bindings import Binding, Num, Ref, Static
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.numba_kinds import REFUSED, VECTORIZED, declared_types, refused
 from symgrad.frontend.vectorize import Vectorized
 from symgrad.ir.types import Array, Scalar
+from symgrad.kinds import REFUSED, VECTORIZED, declared_types, refused
 from symgrad.text import is_name
 
 #: numba's number types to which Python numbers of a kind convert without loss

@@ -19,8 +19,7 @@ import numpy as np
 from symgrad.errors import SymgradError
 from symgrad.frontend.opaque import DRAWING, MUTATORS
 from symgrad.frontend.reading import root_of
-from symgrad.frontend.scopes import local_names
-from symgrad.frontend.source import Source, read, seen_through
+from symgrad.frontend.source import Source, local_names, read, seen_through
 from symgrad.identity import Same
 from symgrad.text import has_literal
 

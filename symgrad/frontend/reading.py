@@ -1,22 +1,26 @@
 """Reads from outside the function: names, attributes, classes, modules, and whether they exist. No other module reads these.
 
 Each reader records the object and the aspect that matters, absence included; the guard is built from the record (``Relied``).
-Definitions of the libraries of Python and NumPy are assumed constant.
+Definitions of the libraries of Python and NumPy are assumed constant. How many arguments their functions take is read here too.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib
 import importlib.util
 import inspect
+import itertools
+import operator
 import sys
 import types
 from collections.abc import Iterable
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax, nearest
-from symgrad.frontend.bindings import MISSING
+from symgrad.frontend.absent import definite
+from symgrad.frontend.bindings import MISSING, Binding
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.source import Source
 from symgrad.identity import Same
@@ -299,9 +303,81 @@ def name_in_module(ctx: Lowering, module: str, name: str) -> tuple[Any, str]:
         raise ImportError(f"cannot import name {name!r} from {module!r}", name=name) from None
 
 
+# ------------------------------------------------------------------ the number of arguments
+
+
+#: the least and the most arguments of builtins without a signature
+BUILTINS: dict[Any, tuple[int, int | None]] = {
+    getattr: (2, 3), iter: (1, 2), max: (1, None), min: (1, None), next: (1, 2), range: (1, 3), map: (2, None), filter: (2, 2),
+    slice: (1, 3), int: (0, 2), str: (0, 3), bool: (0, 1), vars: (0, 1), type: (1, 3), zip: (0, None), dict: (0, 1),
+    set: (0, 1), frozenset: (0, 1), functools.reduce: (2, 3), functools.partial: (1, None), operator.itemgetter: (1, None),
+    operator.attrgetter: (1, None), itertools.islice: (2, 4),
+}  # fmt: skip
+
+
+@functools.lru_cache(maxsize=512)
+def signature_of(function: Any) -> inspect.Signature | None:
+    """The signature of a Python function's or of a library; None where none is known, and of functions of symgrad."""
+    if (getattr(function, "__module__", None) or "").startswith("symgrad"):
+        return None
+    try:
+        return inspect.signature(function)
+    except (ValueError, TypeError):
+        return None
+
+
+def check_call(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> None:
+    """Raise in the program the exception of Python for a builtin with a wrong number of arguments."""
+    name = getattr(function, "__name__", "function")
+    if function in BUILTINS:
+        least, most = BUILTINS[function]
+        if len(args) < least or most is not None and len(args) > most:
+            definite(ctx, MISSING, node, TypeError, f"{name} does not take {len(args)} arguments")
+    elif (signature := signature_of(function)) is not None:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            if getattr(function, "__module__", None) == "builtins" or "missing" in str(error):  # the rest is for who lowers the call
+                definite(ctx, MISSING, node, TypeError, f"{name}() {error}")
+
+
+def check_method(ctx: Lowering, cls: type, name: str, args: list[Binding], node: ast.AST) -> None:
+    """The same for a method of a list, dict, set or the like in ``collections``."""
+    if (said := refused_count(cls, name, len(args))) is not None:
+        definite(ctx, MISSING, node, TypeError, said)
+
+
 __all__ = [
-    "LIBRARIES", "absolute_name", "abstract_methods", "attribute_text", "entry_of_class", "entry_text", "from_class", "generated",
-    "global_text", "has_attribute", "has_own_entry", "is_descriptor", "is_namespace", "is_of_library", "is_own_attribute",
-    "makes_manager", "methods_of", "module_named", "name_in_module", "names_like", "own_entries", "own_entry", "owner_name",
-    "read_attribute", "read_name", "refused_count", "rely_on_entry", "rely_on_no_entry", "special_entry", "users_bases",
-]  # fmt: skip
+    "LIBRARIES",
+    "absolute_name",
+    "abstract_methods",
+    "attribute_text",
+    "check_call",
+    "check_method",
+    "entry_of_class",
+    "entry_text",
+    "from_class",
+    "generated",
+    "global_text",
+    "has_attribute",
+    "has_own_entry",
+    "is_descriptor",
+    "is_namespace",
+    "is_of_library",
+    "is_own_attribute",
+    "makes_manager",
+    "methods_of",
+    "module_named",
+    "name_in_module",
+    "names_like",
+    "own_entries",
+    "own_entry",
+    "owner_name",
+    "read_attribute",
+    "read_name",
+    "refused_count",
+    "rely_on_entry",
+    "rely_on_no_entry",
+    "special_entry",
+    "users_bases",
+]

@@ -11,10 +11,10 @@ from symgrad.frontend.abstract_values import NOTHING, Skeleton, leaves, places_i
 from symgrad.frontend.activation import bind_arguments, body_result, default_bindings, holds_function
 from symgrad.frontend.bindings import Binding, Fun, Location, Maybe, Num, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.filling import operands_of
-from symgrad.frontend.frames import Frame
 from symgrad.frontend.interruptions import Raised, Unresolved
 from symgrad.frontend.memory_groups import copy_written
+from symgrad.frontend.operands import operands_of
+from symgrad.frontend.program_state import Frame
 from symgrad.frontend.reach import memory_within, objects_around
 from symgrad.frontend.recursive_effects import (
     Recursive,
@@ -34,9 +34,8 @@ from symgrad.frontend.recursive_effects import (
     result_of,
     widened,
 )
-from symgrad.frontend.scopes import body_nodes, global_names, local_names
 from symgrad.frontend.sequences import of_any_length, own_lists
-from symgrad.frontend.source import Source
+from symgrad.frontend.source import Source, body_nodes, global_names, local_names
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Apply, Block, Func, Operand, Value, applied, substitute, walk
 from symgrad.ir.types import Array

@@ -12,7 +12,7 @@ import copy
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.frontend.scopes import own_nodes
+from symgrad.frontend.source import own_nodes
 from symgrad.identity import Same
 from symgrad.ops.composed.stepping import positioned
 

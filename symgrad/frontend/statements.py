@@ -19,7 +19,6 @@ from symgrad.frontend.dicts import SET_OPERATORS, is_dict, is_set, merged
 from symgrad.frontend.exceptions import fail
 from symgrad.frontend.expressions import defaults_of
 from symgrad.frontend.flow import branch, leave, run
-from symgrad.frontend.frames import BREAK, CONTINUE, RESULT, RETURN
 from symgrad.frontend.function_attributes import new_function
 from symgrad.frontend.generators import yielded
 from symgrad.frontend.growing_dicts import check_known
@@ -29,6 +28,7 @@ from symgrad.frontend.memory import load, subscript
 from symgrad.frontend.operands import as_array, known_value
 from symgrad.frontend.operators import binary, is_of_numpy
 from symgrad.frontend.outside import change_outside, outside, variable_of_module
+from symgrad.frontend.program_state import BREAK, CONTINUE, RESULT, RETURN
 from symgrad.frontend.protocols import OWN_OPERATORS, own_method
 from symgrad.frontend.python_values import refuse_change
 from symgrad.frontend.reach import holders

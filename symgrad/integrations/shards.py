@@ -23,7 +23,7 @@ from symgrad.integrations.vectors import matrix
 from symgrad.jacobians import hessian
 from symgrad.jit import Jit
 from symgrad.pickling import LIBRARIES, find, is_importable, reached_objects
-from symgrad.runtime.locks import imported
+from symgrad.runtime.load import imported
 from symgrad.trees import Form, form_of
 from symgrad.verification.duplicate import Duplicate, NotCopied
 

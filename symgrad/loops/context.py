@@ -9,7 +9,6 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.adjoint.extents import known_extents
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Undef, Value, While, walk
 from symgrad.ir.types import Array, Dim, Extent, List, Scalar, ShapeOf, Type, Undefined
 from symgrad.loops.bailouts import bail_out, if_zero, is_python, is_python_int
@@ -19,7 +18,7 @@ from symgrad.loops.paths import Item
 from symgrad.loops.reach import OutOfReach, in_words, named
 from symgrad.loops.scalars import is_index_arithmetic, lower_scalar
 from symgrad.loops.writer import BOUNDED, FLOAT_BITS, LARGEST, Writer
-from symgrad.ops.build import symbols
+from symgrad.ops.build import known_extents, symbols
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, clone, operands_within, uses, walk
-from symgrad.ir.mixed import kind_in, meetings, mixed
+from symgrad.ir.layout import kind_in, meetings, mixed
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.loops.recorded import calls_in, recorded
 from symgrad.ops.build import values

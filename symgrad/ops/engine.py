@@ -1,4 +1,4 @@
-"""table: array ops that the engine introduces: reading, writing, shapes, dtypes.
+"""table: ops that the engine introduces: reading and writing arrays, shapes, dtypes, and tapes, which save values for the backward half.
 
 Their derivatives are rows like all others, so a gradient can be differentiated again.
 """
@@ -9,9 +9,11 @@ from typing import Any
 
 from symgrad.ir.types import (
     INT,
+    UNKNOWN,
     Array,
     Scalar,
     ShapeOf,
+    Tape,
     Type,
     is_complex,
     join,
@@ -118,6 +120,31 @@ def _number(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return Scalar(settings["kind"])
 
 
+def _tape(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Tape()
+
+
+def _push(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Tape(tuple(types[1:]))
+
+
+def _pop(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    assert isinstance(types[0], Tape)
+    return (types[0], *types[0].items)
+
+
+def _slots(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Tape((), True)
+
+
+def _put(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Tape(tuple(types[2:]), True)
+
+
+def _get(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    return types[0].items if isinstance(types[0], Tape) else (UNKNOWN,)
+
+
 # ------------------------------------------------------------------ emitted text
 
 
@@ -193,6 +220,11 @@ def _set_text(settings: dict[str, Any], types: list[Type]) -> str:
     return "x[path] = v"
 
 
+def _put_text(settings: dict[str, Any], types: list[Type]) -> str:
+    value = "first" if len(types) == 3 else "(first, *more)"
+    return f"add_to_slot(tape, i, {value})" if settings["add"] else f"tape[i] = {value}"
+
+
 # ------------------------------------------------------------------ reading and writing arrays
 
 # ``of_part`` is the negative where a path leads to imaginary parts: a cotangent of ``x + iy`` is ``df/dx - i df/dy``
@@ -242,5 +274,33 @@ rule('cast(x, dtype="f64")', _cast, batch=batched.same, emit=_cast_text, linear=
 # the same for a dtype known only by declaration; no operation if it already matches
 rule('settled(x, dtype="f64")', _cast, emit="x.astype(dtype, copy=False)", alias="depends", linear="x", x_grad="fit(out_grad, shape_of(x))")
 rule('number(x, kind="float")', _number, emit=lambda s, t: f"{s['kind']}(x)", linear="x", x_grad="fit(out_grad, shape_of(x))")
+
+# ------------------------------------------------------------------ tapes
+
+rule("tape()", _tape, emit="[]")
+rule("push(tape, *values)", _push, batch=batched.kept, emit="push", consumes=True, statement=True,
+     tape_grad="part(pop(out_grad), 0)", values_grad="part(pop(out_grad), position + 1)")  # fmt: skip
+rule(
+    "pop(tape) -> rest, values",
+    _pop,
+    batch=batched.fetched,
+    emit="pop",
+    consumes=True,
+    statement=True,
+    tape_grad="push(rest_grad, values_grad)",
+)
+
+# where the number of iterations is known in advance: ``put`` stores once in each slot that ``get`` reads, or adds to its content
+constant("slots(count)", _slots, emit="[None] * count")
+constant("slots_like(tape)", _slots, emit="[None] * len(tape)")
+rule("put(tape, i, first, *more, add=False)", _put, batch=batched.kept, emit=_put_text, consumes=True, statement=True,
+     tape_grad="out_grad", i_grad=None, first_grad="part(get(out_grad, i), 0)",
+     more_grad="part(get(out_grad, i), position + 1)")  # fmt: skip
+rule("get(tape, i) -> values", _get, batch=batched.fetched, emit="tape[i]", tape_grad="put(out_grad, i, values_grad)", i_grad=None)
+
+# for loops with checkpoints: the iteration of the next snapshot
+constant("next_snapshot(start, stop, free)", _int, emit="next_snapshot(start, stop, free)")
+constant("snapshots_within(memory, loops, size)", _int, emit="snapshots_within(memory, loops, size)")
+
 
 __all__ = ["broadcast", "same_shape"]

@@ -1,4 +1,4 @@
-"""table: ops on tapes and lists: saving values for the backward half, reading and writing lists, conversion to arrays."""
+"""table: ops on lists: reading and writing them, conversion to arrays."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from symgrad.ir.types import (
     List,
     Object,
     Scalar,
-    Tape,
     Type,
     Unknown,
     is_complex,
     join,
     kind_of,
 )
-from symgrad.ops import batched
 from symgrad.ops.declare import constant, rule
 from symgrad.ops.engine import _int, _like, is_surely_array
 from symgrad.ops.indexing import Extents
@@ -36,36 +34,6 @@ def _first(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
 def _zeros_like(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     """Zeros in the form of an array; for a number a float or complex number of Python's."""
     return Scalar("complex" if is_complex(types[0]) else "float") if isinstance(types[0], Scalar) else _like(types, settings, dim)
-
-
-def _tape(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return Tape()
-
-
-def _push(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return Tape(tuple(types[1:]))
-
-
-def _pop(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
-    assert isinstance(types[0], Tape)
-    return (types[0], *types[0].items)
-
-
-def _slots(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return Tape((), True)
-
-
-def _put(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return Tape(tuple(types[2:]), True)
-
-
-def _get(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
-    return types[0].items if isinstance(types[0], Tape) else (UNKNOWN,)
-
-
-def _put_text(settings: dict[str, Any], types: list[Type]) -> str:
-    value = "first" if len(types) == 3 else "(first, *more)"
-    return f"add_to_slot(tape, i, {value})" if settings["add"] else f"tape[i] = {value}"
 
 
 def _list_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -206,33 +174,6 @@ def _zeros_like_text(settings: dict[str, Any], types: list[Type]) -> str:
         return "0j" if is_complex(types[0]) else "0.0"
     return "np.zeros_like(x)" if is_surely_array(types[0]) and not settings["item"] else "zeros_as(x)"  # an item of a list may be None yet
 
-
-# ------------------------------------------------------------------ tapes
-
-rule("tape()", _tape, emit="[]")
-rule("push(tape, *values)", _push, batch=batched.kept, emit="push", consumes=True, statement=True,
-     tape_grad="part(pop(out_grad), 0)", values_grad="part(pop(out_grad), position + 1)")  # fmt: skip
-rule(
-    "pop(tape) -> rest, values",
-    _pop,
-    batch=batched.fetched,
-    emit="pop",
-    consumes=True,
-    statement=True,
-    tape_grad="push(rest_grad, values_grad)",
-)
-
-# where the number of iterations is known in advance: ``put`` stores once in each slot that ``get`` reads, or adds to its content
-constant("slots(count)", _slots, emit="[None] * count")
-constant("slots_like(tape)", _slots, emit="[None] * len(tape)")
-rule("put(tape, i, first, *more, add=False)", _put, batch=batched.kept, emit=_put_text, consumes=True, statement=True,
-     tape_grad="out_grad", i_grad=None, first_grad="part(get(out_grad, i), 0)",
-     more_grad="part(get(out_grad, i), position + 1)")  # fmt: skip
-rule("get(tape, i) -> values", _get, batch=batched.fetched, emit="tape[i]", tape_grad="put(out_grad, i, values_grad)", i_grad=None)
-
-# for loops with checkpoints: the iteration of the next snapshot
-constant("next_snapshot(start, stop, free)", _int, emit="next_snapshot(start, stop, free)")
-constant("snapshots_within(memory, loops, size)", _int, emit="snapshots_within(memory, loops, size)")
 
 # ------------------------------------------------------------------ lists
 

@@ -26,8 +26,7 @@ from symgrad.codegen.pairs import Halves, emit_pair
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Emitted, Kernel, Pair
 from symgrad.errors import SymgradError
-from symgrad.frontend.lowered_function import Lowered
-from symgrad.frontend.results import Result
+from symgrad.frontend.results import Lowered, Result
 from symgrad.identity import Same
 from symgrad.ir.core import Call, Func, clone, holds_complex, reachable, walk
 from symgrad.ir.types import Array, List, Scalar

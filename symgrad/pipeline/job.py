@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from symgrad.errors import BadArgument, NotScalar, UnknownType, UnsupportedArgument, UnsupportedSyntax
-from symgrad.frontend.lowered_function import Lowered
-from symgrad.frontend.results import OWNER, Result, in_template
+from symgrad.frontend.results import OWNER, Lowered, Result, in_template
 from symgrad.frontend.source import Source
 from symgrad.ir.core import Func, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown, is_complex

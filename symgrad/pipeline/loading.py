@@ -12,15 +12,14 @@ import numpy as np
 
 from symgrad.codegen.texts import Emitted
 from symgrad.errors import BadArgument, CaughtException, NotScalar
-from symgrad.frontend.lowered_function import Lowered
+from symgrad.frontend.results import Lowered
 from symgrad.ir.core import Func
 from symgrad.kinds import row_of
 from symgrad.location import Loc
 from symgrad.notes import Notes
 from symgrad.pipeline.job import Job
 from symgrad.runtime import support
-from symgrad.runtime.load import collector_paused, load, load_tree
-from symgrad.runtime.locks import LOCK
+from symgrad.runtime.load import LOCK, collector_paused, load, load_tree
 from symgrad.signature import Comparable, Compiled
 from symgrad.tracebacks import forget_context
 

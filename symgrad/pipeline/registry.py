@@ -203,14 +203,6 @@ PIPELINES: dict[str, tuple[Stage | Step, ...]] = {
 }
 
 
-def import_passes(target: str) -> None:
-    """Import every pass that runs for a target."""
-    for part in PIPELINES[target]:
-        if isinstance(part, Stage):
-            for one in part.passes:
-                one.function  # noqa: B018  # looking it up imports its module
-
-
 def page(target: str) -> Iterator[str]:
     """The pipeline of a target as lines of text."""
     yield f"{target}:"
@@ -228,4 +220,4 @@ def page(target: str) -> Iterator[str]:
             yield f"    {'':24}({kind}{after}{needed}{preserved})"
 
 
-__all__ = ["PASSES", "PIPELINES", "import_passes", "page"]
+__all__ = ["PASSES", "PIPELINES", "page"]

@@ -17,7 +17,7 @@ from symgrad.notes import Notes, Timing
 from symgrad.ops.contents import Contents
 from symgrad.ops.declare import ROWS
 from symgrad.progress import enter
-from symgrad.runtime.locks import imported
+from symgrad.runtime.load import imported
 
 #: the properties that a pass may declare to preserve, with their meanings
 PROPERTIES: dict[str, str] = {
@@ -87,6 +87,14 @@ class Stage:
     def without(self, *names: str) -> Stage:
         """The stage without some passes."""
         return Stage(self.name, tuple(one for one in self.passes if one.name not in names))
+
+
+def import_passes(pipeline: Iterable[object]) -> None:
+    """Import every pass of a pipeline."""
+    for stage in pipeline:
+        if isinstance(stage, Stage):
+            for one in stage.passes:
+                one.function  # noqa: B018  # looking it up imports its module
 
 
 @dataclass(frozen=True, slots=True)

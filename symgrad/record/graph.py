@@ -12,12 +12,11 @@ from typing import Any
 
 from symgrad.adjoint.activity import active_values, matters, may_be_active
 from symgrad.adjoint.custom import expanded
-from symgrad.adjoint.extents import known_extents
 from symgrad.adjoint.reverse import gradient
 from symgrad.errors import NoDerivative
 from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value, While, clone_block, substitute, walk
 from symgrad.ir.types import INT, Array, Scalar, Type, is_complex, join, same_extent
-from symgrad.ops.build import Builder, symbols
+from symgrad.ops.build import Builder, known_extents, symbols
 from symgrad.pipeline.registry import OPTIMISE
 from symgrad.pipeline.runner import run
 from symgrad.record.compiled import Compiled, Key, finished

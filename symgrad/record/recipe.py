@@ -17,7 +17,7 @@ from symgrad.ir.types import DTYPES, Array, Scalar, Type
 from symgrad.record.compiled import Compiled
 from symgrad.record.graph import Graph
 from symgrad.record.operations import Operation
-from symgrad.runtime.locks import LOCK
+from symgrad.runtime.load import LOCK
 
 #: the kind of a value from outside: dtype and which extents are 1, or the class of a Python number
 Kind = tuple[Any, ...] | type

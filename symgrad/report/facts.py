@@ -23,7 +23,7 @@ from symgrad.notes import KINDS, Note, Notes, Timing
 from symgrad.parameters import resolve_wrt
 from symgrad.pipeline.job import STAGES
 from symgrad.report.graph import Graph, graph_of, type_word
-from symgrad.runtime.locks import LOCK
+from symgrad.runtime.load import LOCK
 from symgrad.signature import Compiled
 from symgrad.testing import Comparison, compare_grads
 

@@ -1,4 +1,4 @@
-"""Turns source text into a function that tracebacks, ``pdb`` and ``inspect.getsource`` can show.
+"""Turns source text into a function that tracebacks, ``pdb`` and ``inspect.getsource`` can show, and imports modules when needed.
 
 ``deep_calls`` says how deep Python may call while a function is read and differentiated: the stages go through a program by recursion.
 """
@@ -8,9 +8,12 @@ from __future__ import annotations
 import ast
 import gc
 import hashlib
+import importlib
 import linecache
+import os
 import sys
 import threading
+import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -83,4 +86,28 @@ def deep_calls() -> Iterator[None]:
                 sys.setrecursionlimit(before)
 
 
-__all__ = ["deep_calls"]
+# ------------------------------------------------------------------ the lock of all compilation
+
+#: held while anything is compiled; one lock for all, because compiling one function may compile another.
+#: It is held across a fork: a child process never inherits a half-compiled derivative. Modules that are imported late are imported under
+#: it too: Python locks a module while a thread imports it, and a child of a fork has that lock, but not the thread that would release it.
+LOCK = threading.RLock()
+
+
+def imported(name: str) -> types.ModuleType:
+    """A module that is imported when it is first needed, so that a fork waits until it is there."""
+    with LOCK:
+        return importlib.import_module(name)
+
+
+def release() -> None:
+    """Let go of the lock after a fork, in the parent and in the child."""
+    LOCK.release()
+
+
+if hasattr(os, "register_at_fork"):
+    # the thread that forks waits for a compilation in another thread; in the child that other thread would never finish
+    os.register_at_fork(before=LOCK.acquire, after_in_parent=release, after_in_child=release)
+
+
+__all__ = ["LOCK", "deep_calls", "imported", "release"]

@@ -10,16 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.adjoint.accumulate import Ledger, cotangent_type, zero_number
-from symgrad.adjoint.extents import know
+from symgrad.adjoint.accumulate import Ledger, conformed, cotangent_type, zero_number
 from symgrad.adjoint.memory import Memory, has_memory
-from symgrad.adjoint.unbroadcast import conformed
 from symgrad.adjoint.zero_masks import alike
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, walk
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, List, Scalar, Tape, Type
 from symgrad.ir.unbound import Unbound, is_undefined
-from symgrad.ops.build import Builder
+from symgrad.ops.build import Builder, know
 from symgrad.ops.declare import ROWS
 
 #: emits one op with its tangents at the builder's insertion point

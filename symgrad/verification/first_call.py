@@ -26,7 +26,7 @@ import numpy as np
 from symgrad.errors import BadArgument, Mismatch, SymgradError
 from symgrad.frontend.adapters import ADAPTS
 from symgrad.paths import value_at, with_parts
-from symgrad.runtime.locks import LOCK
+from symgrad.runtime.load import LOCK
 from symgrad.signature import Comparable, Compiled, Signature
 from symgrad.verification.agreement import OtherForm, allowed_for, floats, gaps, widths
 from symgrad.verification.directions import by_key, contracted, dot

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from symgrad.adjoint.extents import know, known_extents
 from symgrad.ir.parse import parse
 from symgrad.ir.types import Dim
-from symgrad.ops.build import Builder, symbols
+from symgrad.ops.build import Builder, know, known_extents, symbols
 
 TEXT = """
 func f(x: f64[x0], w: f64[!w0]) -> float:

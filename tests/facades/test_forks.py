@@ -29,7 +29,7 @@ def ended(child, seconds=20.0):
 """
 
 WAITING = """
-from symgrad.runtime.locks import LOCK
+from symgrad.runtime.load import LOCK
 state, begun = {"half": False}, threading.Event()
 
 def build():
@@ -86,7 +86,7 @@ import pickle
 import traceback
 import numpy as np
 import symgrad
-from symgrad.runtime.locks import LOCK
+from symgrad.runtime.load import LOCK
 warnings.simplefilter("ignore")
 
 class Watch(importlib.abc.MetaPathFinder):
@@ -132,7 +132,7 @@ print("done")
 HOLDING = """
 import importlib, pkgutil
 import symgrad
-from symgrad.runtime.locks import LOCK
+from symgrad.runtime.load import LOCK
 held, done = threading.Event(), threading.Event()
 
 def hold():

@@ -34,7 +34,7 @@ def functions_of(text: str, name: str = "<text>", part: slice = slice(None)) -> 
 # ------------------------------------------------------------------ what is right is found
 
 
-@pytest.mark.parametrize("module", ["frontend/matching.py", "frontend/kept_texts.py", "testing.py", "eager/tensor.py", "ops/engine.py"])
+@pytest.mark.parametrize("module", ["frontend/matching.py", "frontend/source.py", "testing.py", "eager/tensor.py", "ops/engine.py"])
 def test_every_function_of_a_file_is_found_where_it_stands(module: str) -> None:
     text = (ROOT / module).read_text()
     for function in functions_of(text):
