@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.adjoint.accumulate import Ledger, conformed, cotangent_type, zero_number
+from symgrad.adjoint.accumulate import Ledger, cotangent_type, zero_number
 from symgrad.adjoint.memory import Memory, has_memory
+from symgrad.adjoint.unbroadcast import conformed
 from symgrad.adjoint.zero_masks import alike
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, walk
 from symgrad.ir.layout import Layout
