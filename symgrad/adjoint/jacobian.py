@@ -16,16 +16,15 @@ from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.definedness import Presence
 from symgrad.adjoint.elements import Elements, Part
-from symgrad.adjoint.memory import Memory
+from symgrad.adjoint.invariants import common, distributed
 from symgrad.adjoint.pullback import Halves, backward, bound
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.seed_batches import together
-from symgrad.ir.core import NONE, ONE, ZERO, Block, Call, Const, For, Func, Op, Operand, Value, substitute
+from symgrad.ir.core import NONE, ONE, ZERO, Block, Call, Const, For, Func, Operand, Value, substitute
 from symgrad.ir.layout import Layout
-from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Type, is_complex
+from symgrad.ir.types import INT, Type, is_complex
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder, know, symbols
-from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.ops.seed_products import holds_products
 from symgrad.ops.seeds import Batch, NotBatched
 
@@ -50,7 +49,7 @@ def jacobian(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, n
     taken = set() if taken is None else taken
     whole = gradient(with_sensitivities(func), wrt, active_results=active_results, value=True, seeds=True, name=label, taken=taken,
                      costs=costs, budget=budget)  # fmt: skip
-    return Rows.of(expanded(whole, taken), len(func.body.yields), list(active_results), wrt, taken).whole(compiled)
+    return Rows.of(expanded(whole, taken), len(func.body.yields), list(active_results), wrt, taken, costs).whole(compiled)
 
 
 @dataclass(slots=True)
@@ -63,9 +62,10 @@ class Rows:
     builder: Builder
     params: list[Value]  #: the parameters in ``wrt``
     elements: Elements  #: the elements of the differentiated results
+    costs: Costs
 
     @classmethod
-    def of(cls, whole: Func, values: int, active: list[int], wrt: Sequence[int], taken: set[str],
+    def of(cls, whole: Func, values: int, active: list[int], wrt: Sequence[int], taken: set[str], costs: Costs,
            changed: Callable[[Func], Func] = lambda second: second) -> Rows:  # fmt: skip
         """Start from a gradient made with ``seeds=True``, of a function with ``values`` results.
 
@@ -84,7 +84,7 @@ class Rows:
         func = Func(whole.name, halves.before, list(whole.results[:values]), whole.loc, notes=whole.notes, guarded=whole.guarded)
         builder = Builder(halves.before, whole.loc, taken=taken | symbols(whole))
         know(builder, Func(whole.name, Block(halves.before.args, [*halves.before.ops, *once.ops])))
-        rows = cls(func, halves.before, once, builder, [func.params[k] for k in wrt], Elements(builder))
+        rows = cls(func, halves.before, once, builder, [func.params[k] for k in wrt], Elements(builder), costs)
         for k in active:
             rows.elements.add(halves.before.yields[k])
         return rows
@@ -94,7 +94,7 @@ class Rows:
         if self.elements.is_one_number():
             matrices = self.single()
         else:
-            self.body.ops += self.taken_out()
+            self.body.ops += common(self.once)
             rows = self.in_blocks() if self.pays(compiled) else None
             matrices = self.parted(self.loop() if rows is None else rows)
         self.body.yields += matrices
@@ -119,6 +119,7 @@ class Rows:
 
     def loop(self) -> list[Value]:
         """The rows of each parameter's Jacobians, stacked."""
+        distributed(self.once, self.builder, self.costs)
         buffers = [self.buffer(grad, param) for grad, param in zip(self.once.yields, self.params, strict=True)]
         index = Value(INT, "row")
         inside = Block([index, *(Value(b.type, b.name) for b in buffers)])
@@ -240,37 +241,10 @@ class Rows:
             return self.builder.call("reshape", rows, shape, hint=hint)
         return self.builder.call("reshape", rows, *self.elements.extents(output.value), *own, hint=hint)
 
-    # ---------------------------------------------------------------- seed-independent ops
-
-    def taken_out(self) -> list[Op]:
-        """Remove the seed-independent ops from the backward half; their results get memory that no row writes to."""
-        func = Func(self.func.name, self.once)
-        layout = Layout()
-        layout.enter(self.once)
-        memory = Memory.of(func, layout)
-        varying = {*self.once.args}
-        common: list[Op] = []
-        for op in self.once.ops:
-            alike = isinstance(op, Call) and is_repeatable(op) and varying.isdisjoint(op.operands)
-            if alike and not any(memory.find(out) in memory.stores for out in op.outs):
-                common.append(op)
-            else:
-                varying.update(op.outs)
-        chosen = set(common)
-        self.once.ops = [op for op in self.once.ops if op not in chosen]
-        return common
-
 
 def name_of(param: Operand) -> str:
     """The name of a Jacobian with respect to a parameter."""
     return f"{(param.name if isinstance(param, Value) else None) or 'arg'}_jacobian"
-
-
-def is_repeatable(op: Call) -> bool:
-    """Whether the op has the same result at any position."""
-    row = ROWS[op.name]
-    numbers = bool(op.outs) and all(isinstance(out.type, Array | Scalar | ShapeOf) for out in op.outs)
-    return numbers and not (row.effect or row.statement or row.consumes or op.name in USER_ROWS)
 
 
 def seed_dtype(types: Sequence[Type]) -> str:

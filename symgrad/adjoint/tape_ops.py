@@ -59,13 +59,13 @@ def reverse_put(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
 
 @reverses("get")
 def reverse_get(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
-    """Reverse a ``get``: the cotangents are put in the slot, or added there where several iterations read it."""
+    """Reverse a ``get``: the cotangents are put in the slot, or added there where several iterations or ops read it."""
     cotangents = [sweep.ledger.take(scope, out) for out in op.outs]
     tape = op.args[0]
     assert isinstance(tape, Value)
     into = sweep.ledger.buffer(scope, tape)
     values = [kept(sweep, scope, cotangents[k], op.outs[k]) for k in active_places(op.outs)]
-    several = loops_around(scope, sweep.ledger.homes[tape]) > 1
+    several = sweep.counts[tape] > 1 or loops_around(scope, sweep.ledger.homes[tape]) > 1
     put = sweep.builder.call("put", into, op.args[1], *values, hint=hinted(tape), add=several)
     scope.table[tape] = Cotangent(put, True)
 

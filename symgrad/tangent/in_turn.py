@@ -14,6 +14,7 @@ from symgrad.adjoint.calling import with_sensitivities
 from symgrad.adjoint.costs import INTERPRETED, Costs
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.elements import Elements, Part
+from symgrad.adjoint.invariants import common, distributed
 from symgrad.adjoint.jacobian import Rows, name_of
 from symgrad.adjoint.reverse import gradient
 from symgrad.ir.core import NONE, ONE, ZERO, Block, Const, For, Func, Operand, Value, substitute
@@ -37,7 +38,7 @@ def columns_in_turn(func: Func, wrt: Sequence[int], active_results: Sequence[int
         seeds = range(len(second.params) - count, len(second.params))
         return linear_half(second, seeds, len(wrt), label, costs, 'use mode="reverse"')
 
-    rows = Rows.of(expanded(whole, taken), len(func.body.yields), list(active_results), wrt, taken or set(), transpose)
+    rows = Rows.of(expanded(whole, taken), len(func.body.yields), list(active_results), wrt, taken or set(), costs, transpose)
     seeds, rows.once.args = rows.once.args[:count], rows.once.args[count:]
     substitute(rows.once, dict(zip(seeds, [part.value for part in rows.elements.parts], strict=True)))  # only their form is read
     return InTurn(rows, Elements(rows.builder)).whole()
@@ -62,7 +63,7 @@ class InTurn:
                 (number,) = elements.parts
                 matrices = [elements.as_argument(y, number, name_of(number.value)) for y in rows.once.yields]
             else:
-                rows.body.ops += rows.taken_out()
+                rows.body.ops += common(rows.once)
                 columns = self.loop()
                 pairs = zip(columns, rows.elements.parts, strict=True)
                 matrices = [self.turned(block, output, part) for block, output in pairs for part in elements.parts]
@@ -73,6 +74,7 @@ class InTurn:
     def loop(self) -> list[Value]:
         """The tangents of each result, one for each element of the parameters."""
         rows, builder = self.rows, self.rows.builder
+        distributed(rows.once, builder, rows.costs)
         pairs = list(zip(rows.once.yields, rows.elements.parts, strict=True))
         buffers = [self.buffer(tangent, output) for tangent, output in pairs]
         index = Value(INT, "column")
