@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from symgrad.frontend.matching import instruction_span
+from symgrad.location import OWN_FILES
 
 #: the global of a generated namespace that keeps its texts by file name, should ``linecache`` be cleared
 KEPT = "__symgrad_source__"
@@ -127,7 +128,7 @@ def _read_before() -> Iterator[str]:
         file = getattr(sys.modules.get(name), "__file__", None)
         if file is not None:
             yield "".join(linecache.getlines(file))
-    entries = [entry for name, entry in linecache.cache.items() if not name.startswith("<symgrad")]
+    entries = [entry for name, entry in linecache.cache.items() if not name.startswith(OWN_FILES)]
     yield from ("".join(entry[2]) for entry in entries if len(entry) == 4)
 
 
@@ -137,7 +138,7 @@ def _cells() -> Iterator[str]:
     shell = None if ipython is None else ipython.get_ipython()
     if shell is None:
         return
-    entries = [entry for name, entry in linecache.cache.items() if not name.startswith("<symgrad")]
+    entries = [entry for name, entry in linecache.cache.items() if not name.startswith(OWN_FILES)]
     cached = ["".join(entry[2]) for entry in entries if len(entry) == 4 and entry[1] is None]  # of no file
     for cell in reversed([*shell.history_manager.input_hist_parsed, *cached]):
         waiting = [cell]

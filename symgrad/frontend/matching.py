@@ -8,6 +8,7 @@ files do, each in units of its own size.
 from __future__ import annotations
 
 import ast
+import dis
 import functools
 import inspect
 import itertools
@@ -28,6 +29,7 @@ KIND = (
 )  # fmt: skip
 #: local names that pytest's rewriting of assert leaves in the code
 REWRITTEN = ("@py_", "@pytest_")
+NOTHING = bytes([dis.opmap["NOP"], 0])
 MANY_IMPORTS = 6  #: the most modules with functions called by one function for which every subset of imports is tried
 
 
@@ -97,7 +99,7 @@ def locate(text: str, function: types.FunctionType, exactly: bool = False) -> Pl
 
     ``exactly`` demands that every instruction also comes from the same line and columns.
     """
-    code = function.__code__
+    code = without_padding(function.__code__)
     places = list(parsed(text).places.get(code.co_name, ()))
     if not places:
         return None
@@ -113,6 +115,14 @@ def locate(text: str, function: types.FunctionType, exactly: bool = False) -> Pl
             if result is not None:
                 return result
     return matching(compiled(text, None, code.co_flags & FUTURE), code, places, exactly)
+
+
+def without_padding(code: types.CodeType) -> types.CodeType:
+    """The code without the NOPs that line_profiler appends, which no compiler emits behind the last return."""
+    padding = len(code.co_code)
+    while code.co_code[padding - 2 : padding] == NOTHING:
+        padding -= 2
+    return code.replace(co_code=code.co_code[:padding]) if padding < len(code.co_code) else code
 
 
 def matching(unit: tuple[types.CodeType, ...], code: types.CodeType, places: list[Place], exactly: bool) -> Place | None:
