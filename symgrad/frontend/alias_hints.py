@@ -55,9 +55,18 @@ def list_apart(source: Source, changed: Loc) -> str | None:
     return copied_where_bound(source, names)
 
 
-def copied_where_bound(source: Source, names: Sequence[str | None]) -> str | None:
-    """The hint to copy the arrays of these names wherever they get another name; None where they get none."""
-    places = (second_names(source.node, names) or second_names(source.node, names, rows=True))[:NAMED]
+def argument_apart(source: Source, parameters: Sequence[str]) -> str | None:
+    """The hint to copy arguments where another name is bound to them; None where none is."""
+    return copied_where_bound(source, parameters, direct=True)
+
+
+def copied_where_bound(source: Source, names: Sequence[str | None], direct: bool = False) -> str | None:
+    """The hint to copy the arrays of these names wherever they get another name; None where they get none.
+
+    ``direct``: not where these other names are bound to names in turn.
+    """
+    every = second_names(source.node, names) or second_names(source.node, names, rows=True)
+    places = [node for node in every if not direct or roots(node) & {*names}][:NAMED]
     texts = [text_at(place) if place.line == node.end_lineno else ast.unparse(node) for node in places for place in [source.loc(node)]]
     at_lines = [f"{wrapped(text)}.copy() in line {node.lineno}" for text, node in zip(texts, places, strict=True)]
     return f"write {' and '.join(at_lines)}" if at_lines else None
@@ -188,4 +197,4 @@ def wrapped(text: str) -> str:
     return text if atom else f"({text})"
 
 
-__all__ = ["list_apart", "way_apart"]
+__all__ = ["argument_apart", "list_apart", "way_apart"]
