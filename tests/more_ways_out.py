@@ -97,6 +97,22 @@ def f(x, numbers):
     return sum(v * v for v in held) * x[1]
 """,
     ("held = numbers\n", "held = numbers.copy()\n"))  # fmt: skip
+DIAGONALS = [
+    ("ijj->ij", "y[:, k, k]", "1", "", ":, 0", ":, 0"),
+    ("iji->ij", "y[k, :, k]", "0", "", "0, :", "0, :"),
+    ("ijj->ji", "y[:, k, k]", "1", " and the axes of the value in the order 'ij'", "0, :", ":, 0"),
+    ("iji->ji", "y[k, :, k]", "0", " and the axes of the value in the order 'ij'", "0, :", ":, 0"),
+]
+for _subscripts, _place, _axis, _order, _read, _direct in DIAGONALS:
+    way(f"a store to the diagonal {_subscripts}", ALIAS, f"store to {_place}, with k = np.arange(y.shape[{_axis}]){_order}", f"""
+def f(x):
+    y = np.outer(np.outer(x, x), x).reshape(4, 4, 4)
+    d = np.einsum('{_subscripts}', y)
+    d[{_read}] = x * x
+    return np.sum(y * y)
+""",
+        (f"    d = np.einsum('{_subscripts}', y)\n    d[{_read}] = x * x",
+         f"    k = np.arange(y.shape[{_axis}])\n    d = {_place}\n    d[{_direct}] = x * x\n    {_place} = d"))  # fmt: skip
 way("the stack", SYNTAX,
     "pass the text or number that you need of its result as an argument", """
 import inspect
