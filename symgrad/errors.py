@@ -15,7 +15,7 @@ from pathlib import Path
 from pickle import PicklingError
 from typing import Any, TypeVar
 
-from symgrad.location import Loc
+from symgrad.location import OWN_FILES, Loc
 
 #: the command that prints the section about a kind
 COMMAND = "python -m symgrad errors"
@@ -362,7 +362,7 @@ class Notice(UserWarning):
         """Emit the warning at the user's line that caused it."""
         here = str(Path(__file__).parent)
         depth, frame = 1, sys._getframe(1)
-        while frame.f_back is not None and frame.f_code.co_filename.startswith((here, "<symgrad")):
+        while frame.f_back is not None and frame.f_code.co_filename.startswith((here, *OWN_FILES)):
             depth, frame = depth + 1, frame.f_back
         warnings.warn(self, stacklevel=depth + 1)
 

@@ -87,8 +87,34 @@ def f(a):
     return a * a * len("{b}".format(**locals()))
 """,
     ("locals()", "{'a': a, 'b': b}"))  # fmt: skip
+way("a list that is an argument on some paths", SYNTAX,
+    "write numbers.copy() in line 2", """
+def f(x, numbers):
+    held = numbers
+    if x[0] > 2.0:
+        held = list(numbers)
+    held += [x[0]]
+    return sum(v * v for v in held) * x[1]
+""",
+    ("held = numbers\n", "held = numbers.copy()\n"))  # fmt: skip
+DIAGONALS = [
+    ("ijj->ij", "y[:, k, k]", "1", "", ":, 0", ":, 0"),
+    ("iji->ij", "y[k, :, k]", "0", "", "0, :", "0, :"),
+    ("ijj->ji", "y[:, k, k]", "1", " and the axes of the value in the order 'ij'", "0, :", ":, 0"),
+    ("iji->ji", "y[k, :, k]", "0", " and the axes of the value in the order 'ij'", "0, :", ":, 0"),
+]
+for _subscripts, _place, _axis, _order, _read, _direct in DIAGONALS:
+    way(f"a store to the diagonal {_subscripts}", ALIAS, f"store to {_place}, with k = np.arange(y.shape[{_axis}]){_order}", f"""
+def f(x):
+    y = np.outer(np.outer(x, x), x).reshape(4, 4, 4)
+    d = np.einsum('{_subscripts}', y)
+    d[{_read}] = x * x
+    return np.sum(y * y)
+""",
+        (f"    d = np.einsum('{_subscripts}', y)\n    d[{_read}] = x * x",
+         f"    k = np.arange(y.shape[{_axis}])\n    d = {_place}\n    d[{_direct}] = x * x\n    {_place} = d"))  # fmt: skip
 way("the stack", SYNTAX,
-    "pass its result as an argument", """
+    "pass the text or number that you need of its result as an argument", """
 import inspect
 
 def f(a):
@@ -535,7 +561,7 @@ of_array("a median deviation from a center", ARGUMENT, "leave center out",
     "scipy.stats.median_abs_deviation(x, center=np.mean) ** 2",
     "scipy.stats.median_abs_deviation(x) ** 2", runs=False)  # fmt: skip
 of_array("gradient of an order", ARGUMENT, "write edge_order=1",
-    "np.gradient(x, edge_order=3)", "np.gradient(x, edge_order=2)", runs=False)  # fmt: skip
+    "np.gradient(x, edge_order=3)", "np.gradient(x, edge_order=1)", runs=False)  # fmt: skip
 of_array("a QR decomposition of SciPy's", ARGUMENT, "write mode='economic'",
     "scipy.linalg.qr(x.reshape(2, 2), mode='full')[1] ** 2",
     "scipy.linalg.qr(x.reshape(2, 2), mode='economic')[1] ** 2")  # fmt: skip

@@ -1541,6 +1541,15 @@ def flatten_is_a_copy(x):
 
 
 @views(one_matrix)
+def einsum_that_orders_axes_is_a_view(x):
+    y = x * 1.0
+    t = np.einsum("ij->ji", y)
+    t[0] *= x[0, 1]
+    np.einsum("ji", y)[1, 0] = t[2, 1] * t[0, 0]
+    return np.sum(y * y)
+
+
+@views(one_matrix)
 def ravel_of_a_transpose_is_a_copy(x):
     y = x * 1.0
     r = y.T.ravel()

@@ -369,3 +369,19 @@ def test_hints_are_written_in_the_names_of_the_user(call: Callable[[], Any], hin
 
     assert caught.value.hint == hint
     assert f"\n  {hint}\n" in str(caught.value)
+
+
+def test_a_refusal_in_another_file_names_the_call_and_the_function_may_be_declared() -> None:
+    space: dict[str, Any] = {"np": np}
+    weigh = from_source("def weigh(x):\n    return np.sum(x) * eval('2.0')\n", "weigh", space)
+    function = from_source("def g(x):\n    return weigh(x * x)\n\ndef f(x):\n    return g(x) + weigh(x)\n", "f", {"weigh": weigh})
+    with pytest.raises(UnsupportedSyntax) as caught:
+        symgrad.grad(function)(TWO)
+    assert not caught.value.others  # that g returns nothing is a consequence
+    [(place, note)] = caught.value.notes
+    assert (place.text.strip(), place.line, note) == ("return weigh(x * x)", 2, "called here; or declare weigh with symgrad.rule")
+    assert caught.value.loc is not None
+    assert caught.value.loc.file != place.file == function.__code__.co_filename
+
+    symgrad.rule(weigh, "weigh(x)", x_grad="2 * out_grad + 0 * x")
+    np.testing.assert_allclose(symgrad.grad(function)(TWO), 4 * TWO + 2)

@@ -18,7 +18,7 @@ from test_errors import PROVOKED, square, unsupported_syntax
 import symgrad
 from symgrad import eager, static
 from symgrad.errors import InvalidIR, SymgradError
-from symgrad.location import Loc
+from symgrad.location import OWN_FILES, Loc
 from symgrad.vocabulary import tensors
 
 PACKAGE = str(Path(symgrad.__file__).parent)
@@ -45,7 +45,7 @@ def frames(error: BaseException) -> list[FrameType]:
 
 def ours(error: BaseException) -> list[FrameType]:
     """Those of symgrad, generated code included."""
-    return [frame for frame in frames(error) if frame.f_code.co_filename.startswith((PACKAGE, "<symgrad"))]
+    return [frame for frame in frames(error) if frame.f_code.co_filename.startswith((PACKAGE, *OWN_FILES))]
 
 
 class Model:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from symgrad.errors import UnsupportedSyntax
+from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.bindings import (
     MISSING,
+    REFUSED,
     Binding,
     Bound,
     Broken,
@@ -37,6 +38,7 @@ from symgrad.frontend.reach import functions_in
 from symgrad.frontend.reading import owner_name
 from symgrad.frontend.shared_state import is_readable
 from symgrad.frontend.source import Source, body_nodes, yields
+from symgrad.location import Loc
 from symgrad.text import has_literal, item
 
 
@@ -89,7 +91,7 @@ def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda
         if not isinstance(function, ast.FunctionDef) or frame.top:
             raise UnsupportedSyntax("a generator cannot be differentiated", ctx.loc(node), "return a list")
         return called(ctx, frame, function, bound, node)
-    outer, loc = ctx.frame, ctx.builder.loc
+    outer, loc, call, before = ctx.frame, ctx.builder.loc, ctx.loc(node), len(ctx.refusals)
     ctx.frame = frame
     ctx.stack.append((code, node))
     try:
@@ -98,9 +100,21 @@ def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda
         for name, binding in bound.items():
             ctx.state.names[frame, name] = each(ctx, binding, node, lambda held: as_array(ctx, held, node)) if name in arrays else binding
         return body_result(ctx, frame, function)
+    except SymgradError as error:
+        name_call(ctx, [error], frame, call)
+        raise
     finally:
         ctx.stack.pop()
         ctx.frame, ctx.builder.loc = outer, loc
+        name_call(ctx, ctx.refusals[before:], frame, call)
+
+
+def name_call(ctx: Lowering, refusals: list[SymgradError], callee: Frame, call: Loc) -> None:
+    """Add to refusals in another file the call in the user's file that leads there, and a way out that does not change that file."""
+    if call.file == ctx.stack[0][0].__code__.co_filename != callee.source.file:
+        for refusal in refusals:
+            if refusal.loc is not None and refusal.loc.file != call.file:
+                refusal.notes.append((call, f"called here; or declare {callee.source.name} with symgrad.rule"))
 
 
 def array_parameters(arguments: ast.arguments) -> frozenset[str]:
@@ -114,6 +128,7 @@ def body_result(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lam
     if isinstance(function, ast.Lambda):
         return ctx.evaluate(function.body)
     proceed(ctx)
+    before = len(ctx.refusals)
     # at the top level, the end is lowered only if unrolling of loops has not shown it to be unreachable
     run(ctx, list(function.body) if frame.top and not ctx.unroll else [*function.body, *at_the_end(function)])
     codes = ctx.state.codes
@@ -122,6 +137,8 @@ def body_result(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lam
         raise Raised
     if RETURN not in codes:
         result = Static(None)
+    if result == Static(None) and len(ctx.refusals) > before and not frame.top:  # perhaps only because a return was refused
+        result = Broken(REFUSED)
     elif NEXT in codes and result != Static(None):
         result = Broken("the function may end without a return")
     if not holds_function(ctx, result) and not is_held(ctx, frame, function):

@@ -23,11 +23,14 @@ NAMED = 3  #: the most arrays that a hint names
 def way_apart(locations: Sequence[Location], stored: Loc, source: Source) -> tuple[str, list[Note]]:
     """The hint for arrays that may be the same, of which the first is read, and the other locations that matter."""
     variables = bound_first(source.node)
-    for one in locations:
-        text = text_at(one.owner)
-        if one.may_be_view and is_expression(text):
-            note = "a view of another array, or a copy: that depends on the memory layout of the other array"
-            return f"write {wrapped(text)}.copy() in line {one.owner.line}", [(one.owner, note)]
+    views = [(one, text) for one in locations if one.may_be_view and is_expression(text := text_at(one.owner))]
+    for one, text in views:
+        if (store := diagonal_stored(text)) is not None:
+            return store, [(one.owner, "a diagonal: stores to it change the array")]
+    if views:
+        one, text = views[0]
+        note = "a view of another array, or a copy: that depends on the memory layout of the other array"
+        return f"write {wrapped(text)}.copy() in line {one.owner.line}", [(one.owner, note)]
     known = [*dict.fromkeys(one.name for one in locations if one.name in variables)] or names_stored(source.node, stored.line)
     if copied := copied_where_bound(source, known):
         return copied, []
@@ -44,6 +47,26 @@ def way_apart(locations: Sequence[Location], stored: Loc, source: Source) -> tup
     return f"{copies} after the if statement at line {place.line}", [(place, "one of two arrays from here on")]
 
 
+def diagonal_stored(text: str) -> str | None:
+    """The hint for a diagonal by ``np.einsum``: the store to the array itself; None for other texts.
+
+    >>> diagonal_stored("np.einsum('ijj->ij', y)")
+    'store to y[:, k, k], with k = np.arange(y.shape[1])'
+    """
+    match ast.parse(text, mode="eval").body:
+        case ast.Call(func=ast.Attribute(attr="einsum"), args=[ast.Constant(value=str(subscripts)), array], keywords=[]):
+            letters, _, result = subscripts.replace(" ", "").partition("->")
+        case _:
+            return None
+    repeated = [letter for letter in dict.fromkeys(letters) if letters.count(letter) > 1]
+    if not letters.isalpha() or len(repeated) != 1 or {*result} != {*letters}:
+        return None
+    index, whole = ", ".join("k" if letter == repeated[0] else ":" for letter in letters), wrapped(ast.unparse(array))
+    order = "".join(dict.fromkeys(letters if repeated[0] * letters.count(repeated[0]) in letters else repeated[0] + letters))
+    ordered = "" if order == result else f" and the axes of the value in the order {order!r}"
+    return f"store to {whole}[{index}], with k = np.arange({whole}.shape[{letters.index(repeated[0])}]){ordered}"
+
+
 def list_apart(source: Source, changed: Loc) -> str | None:
     """The hint for a list that is changed at a location and may be identical to another list; None where there is no such list."""
     names = names_stored(source.node, changed.line)
@@ -55,9 +78,18 @@ def list_apart(source: Source, changed: Loc) -> str | None:
     return copied_where_bound(source, names)
 
 
-def copied_where_bound(source: Source, names: Sequence[str | None]) -> str | None:
-    """The hint to copy the arrays of these names wherever they get another name; None where they get none."""
-    places = (second_names(source.node, names) or second_names(source.node, names, rows=True))[:NAMED]
+def argument_apart(source: Source, parameters: Sequence[str]) -> str | None:
+    """The hint to copy arguments where another name is bound to them; None where none is."""
+    return copied_where_bound(source, parameters, direct=True)
+
+
+def copied_where_bound(source: Source, names: Sequence[str | None], direct: bool = False) -> str | None:
+    """The hint to copy the arrays of these names wherever they get another name; None where they get none.
+
+    ``direct``: not where these other names are bound to names in turn.
+    """
+    every = second_names(source.node, names) or second_names(source.node, names, rows=True)
+    places = [node for node in every if not direct or roots(node) & {*names}][:NAMED]
     texts = [text_at(place) if place.line == node.end_lineno else ast.unparse(node) for node in places for place in [source.loc(node)]]
     at_lines = [f"{wrapped(text)}.copy() in line {node.lineno}" for text, node in zip(texts, places, strict=True)]
     return f"write {' and '.join(at_lines)}" if at_lines else None
@@ -188,4 +220,4 @@ def wrapped(text: str) -> str:
     return text if atom else f"({text})"
 
 
-__all__ = ["list_apart", "way_apart"]
+__all__ = ["argument_apart", "list_apart", "way_apart"]

@@ -7,7 +7,7 @@ import ast
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument
-from symgrad.frontend.bindings import Binding, Num, Static, Tup
+from symgrad.frontend.bindings import Binding, Num, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.operands import as_array, known_value, unwrap
@@ -40,16 +40,31 @@ def matrix_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> tuple
 
 @special(np.einsum)
 def einsum(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """Replaces an ellipsis by named axes; ``optimize`` does not matter."""
+    """Replaces an ellipsis by named axes, and a mere order of axes by a transpose, which is a view; ``optimize`` does not matter."""
     kwargs = {k: v for k, v in kwargs.items() if k != "optimize"}
     if len(args) > 1 and not (isinstance(args[0], Static) and isinstance(args[0].value, str)):
         args = named_axes(ctx, args, node)
     if args and isinstance(args[0], Static) and "..." in str(args[0].value):
         ranks = [getattr(ctx.type_of(as_array(ctx, a, node)), "rank", 0) for a in args[1:]]
         args = [Static(without_ellipsis(ctx, str(args[0].value), ranks, node)), *args[1:]]
+    if len(args) == 2 and isinstance(args[1], Ref) and not kwargs and (axes := order_of_axes(args[0])) is not None:
+        return ctx.apply(Static(np.transpose), [args[1], Static(axes)], {}, node)
     spelled = spelling.spelled(np.einsum)
     assert spelled is not None
     return call_row(ctx, spelled, args, kwargs, node)
+
+
+def order_of_axes(subscripts: Binding) -> tuple[int, ...] | None:
+    """The axes of one operand in the order of the result, if the subscripts say nothing else.
+
+    >>> order_of_axes(Static("ijk->kij")), order_of_axes(Static("ji")), order_of_axes(Static("ii->i"))
+    ((2, 0, 1), (1, 0), None)
+    """
+    text = str(subscripts.value).replace(" ", "") if isinstance(subscripts, Static) else ","
+    letters, arrow, result = text.partition("->")
+    result = result if arrow else "".join(sorted(letters))
+    is_order = letters.isalpha() and len({*letters}) == len(letters) and sorted(result) == sorted(letters)
+    return tuple(map(letters.index, result)) if is_order else None
 
 
 def named_axes(ctx: Lowering, args: Args, node: ast.AST) -> Args:

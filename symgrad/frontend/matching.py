@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import dis
 import functools
 import inspect
 import itertools
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symgrad.errors import SourceNotFound
+from symgrad.location import OWN_FILES
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUTURE = 0x1FF0000  # the bits of co_flags that __future__ imports set
@@ -33,6 +35,7 @@ KIND = (
 )  # fmt: skip
 #: local names that pytest's rewriting of assert leaves in the code
 REWRITTEN = ("@py_", "@pytest_")
+NOTHING = bytes([dis.opmap["NOP"], 0])
 MANY_IMPORTS = 6  #: the most modules with functions called by one function for which every subset of imports is tried
 
 
@@ -102,7 +105,7 @@ def locate(text: str, function: types.FunctionType, exactly: bool = False) -> Pl
 
     ``exactly`` demands that every instruction also comes from the same line and columns.
     """
-    code = function.__code__
+    code = without_padding(function.__code__)
     places = list(parsed(text).places.get(code.co_name, ()))
     if not places:
         return None
@@ -118,6 +121,14 @@ def locate(text: str, function: types.FunctionType, exactly: bool = False) -> Pl
             if result is not None:
                 return result
     return matching(compiled(text, None, code.co_flags & FUTURE), code, places, exactly)
+
+
+def without_padding(code: types.CodeType) -> types.CodeType:
+    """The code without the NOPs that line_profiler appends, which no compiler emits behind the last return."""
+    padding = len(code.co_code)
+    while code.co_code[padding - 2 : padding] == NOTHING:
+        padding -= 2
+    return code.replace(co_code=code.co_code[:padding]) if padding < len(code.co_code) else code
 
 
 def matching(unit: tuple[types.CodeType, ...], code: types.CodeType, places: list[Place], exactly: bool) -> Place | None:
@@ -426,7 +437,7 @@ def _read_before() -> Iterator[str]:
         file = getattr(sys.modules.get(name), "__file__", None)
         if file is not None:
             yield "".join(linecache.getlines(file))
-    entries = [entry for name, entry in linecache.cache.items() if not name.startswith("<symgrad")]
+    entries = [entry for name, entry in linecache.cache.items() if not name.startswith(OWN_FILES)]
     yield from ("".join(entry[2]) for entry in entries if len(entry) == 4)
 
 
@@ -436,7 +447,7 @@ def _cells() -> Iterator[str]:
     shell = None if ipython is None else ipython.get_ipython()
     if shell is None:
         return
-    entries = [entry for name, entry in linecache.cache.items() if not name.startswith("<symgrad")]
+    entries = [entry for name, entry in linecache.cache.items() if not name.startswith(OWN_FILES)]
     cached = ["".join(entry[2]) for entry in entries if len(entry) == 4 and entry[1] is None]  # of no file
     for cell in reversed([*shell.history_manager.input_hist_parsed, *cached]):
         waiting = [cell]

@@ -21,6 +21,7 @@ import numpy as np
 
 from symgrad.containers import call_of_base, delete_in_base, instance_of_container, store_in_base
 from symgrad.errors import UnknownType, UnsupportedSyntax, UnsureAlias
+from symgrad.frontend.alias_hints import argument_apart
 from symgrad.frontend.bindings import (
     MISSING,
     Binding,
@@ -93,7 +94,9 @@ class Storing:
         handle = self.known_handle(key)
         if handle is None:
             what = "the object changed here depends on the path taken, and is one that the function was passed or has stored"
-            raise UnsupportedSyntax(what, self.ctx.builder.loc, "change it before the branch or loop, or store a copy")
+            parameters = [root_of(path) for path in sorted(self.ctx.standing.get(key, ())) or self.ctx.arguments.values()]
+            hint = argument_apart(self.ctx.frame.source, parameters) or "change it before the branch or loop, or store a copy"
+            raise UnsupportedSyntax(what, self.ctx.builder.loc, hint)
         self.ctx.stored |= self.ctx.standing.get(key, set()) | ({self.paths[key]} if key in self.paths else set())
         return handle
 

@@ -34,7 +34,7 @@ OF_FRAMES = {
     "input": "read it before, and pass it as an argument",
     "compile": "compile it before, outside of the function",
     "globals": "name the variable itself, or pass it as an argument",
-    "stack": "pass its result as an argument",
+    "stack": "pass the text or number that you need of its result as an argument",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -62,10 +63,12 @@ class Later:
             return None if self.reading is None else self.reading(notes)
 
     def steppable(self) -> tuple[Callable[..., Any], Emitted]:
-        """The readable text as a function that runs, with that text; debuggers show its lines."""
+        """The readable text as a function that runs, with the user's defaults, and that text; debuggers show its lines."""
         emitted, derivation = self.shown(), self()
         namespace = {**own_namespace(derivation.job, emitted.namespace), **derivation.job.lowered.objects}
-        return load(emitted.text, derivation.name, namespace, emitted.place), emitted
+        function = load(emitted.text, derivation.name, namespace, emitted.place)
+        give_defaults(function, derivation.job.source.defaults)
+        return function, emitted
 
     def readable(self) -> Emitted:
         """The runnable text nearest to the user's statements."""
@@ -102,6 +105,15 @@ def loaded(job: Job, emitted: Emitted, name: str, later: Later, comparable: Comp
                     functools.partial(later.saved, kernel), job.request.pins, lowered.objects, later,
                     relied=lowered.relied, inactive=tuple(job.inactive), identities=lowered.identities, apart=lowered.apart,
                     related=lowered.related, comparable=comparable)  # fmt: skip
+
+
+def give_defaults(function: Callable[..., Any], values: Mapping[str, Any]) -> None:
+    """Set the defaults of a function's parameters, by name; a parameter before one without a default gets none."""
+    code = function.__code__
+    positional, keywords = code.co_varnames[: code.co_argcount], code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]
+    last = [*itertools.takewhile(values.__contains__, reversed(positional))]
+    function.__defaults__ = tuple(values[name] for name in reversed(last)) or None
+    function.__kwdefaults__ = {name: values[name] for name in keywords if name in values} or None
 
 
 def own_namespace(job: Job, namespace: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from symgrad.location import PLACES, Loc
+from symgrad.location import GENERATED, PLACES, Loc
 
 
 def load(text: str, name: str, namespace: dict[str, Any], place: Callable[[int], Loc] | None = None) -> Callable[..., Any]:
@@ -30,7 +30,7 @@ def load(text: str, name: str, namespace: dict[str, Any], place: Callable[[int],
     6
     """
     plain = "".join(c if c.isalnum() or c == "_" else "_" for c in name)
-    filename = f"<symgrad {plain} {hashlib.sha256(text.encode()).hexdigest()[:8]}>"
+    filename = f"{GENERATED}: {plain} {hashlib.sha256(text.encode()).hexdigest()[:8]}>"
     space = {"__name__": "symgrad.generated", **namespace}
     exec(compile(text, filename, "exec"), space)
     if place is not None:

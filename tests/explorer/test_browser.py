@@ -282,7 +282,7 @@ def test_an_answer_that_takes_long_is_waited_for_visibly(explorer: Opened) -> No
         page.wait_for_selector("#notice .remark >> text=working")
         route.continue_()
 
-    page.route("**/answer", late)
+    page.route("**/answer", late, times=1)
     page.locator("#wrt").fill("w")
     until(explorer, "!document.getElementById('derivative').textContent.includes('x_grad')")
     assert "working" not in page.locator("#notice").inner_text()

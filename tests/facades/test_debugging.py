@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import cProfile
+import dis
 import io
+import linecache
 import math
 import pdb
 import pstats
 import sys
+import types
 from types import FrameType
 from typing import Any
 
 import numpy as np
 import pytest
+from differences import children
 
 import symgrad
 from tests.explorer.samples import SAMPLES
@@ -20,11 +24,9 @@ from tests.programs import PROGRAMS
 
 
 def leaves(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return [leaf for item in value.values() for leaf in leaves(item)]
-    if isinstance(value, list | tuple):
-        return [leaf for item in value for leaf in leaves(item)]
-    return [value]
+    """The values in a tree, in order."""
+    inside = children(value)
+    return [value] if inside is None else [leaf for part in inside for leaf in leaves(part)]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -133,6 +135,18 @@ def test_without_arguments_it_is_that_of_the_latest_call() -> None:
     assert symgrad.grad(root).debug(signature="f8[:]")(np.ones(1)) == 3.0
 
 
+def scaled(x, power=2, /, scale=3.0, *rest, shift=1.0, **further):
+    return np.sum(scale * x**power) + shift * x[0] + sum(rest) * x[1] + further.get("extra", 0.0) * x[0]
+
+
+@pytest.mark.parametrize("jit", [False, "auto"])
+@pytest.mark.parametrize("further", [{}, {"scale": 2.0}, {"shift": 2.0, "extra": 4.0}])
+def test_the_defaults_of_the_function_are_those_of_the_text(further: dict[str, float], jit: bool | str) -> None:
+    x = np.array([1.5, 2.0])
+    derived = symgrad.grad(scaled, jit=jit)
+    np.testing.assert_allclose(derived.debug(x, **further)(x, **further), derived(x, **further))
+
+
 def test_methods_are_stepped_through() -> None:
     class Model:
         k = 3.0
@@ -180,3 +194,15 @@ def test_profilers_see_the_name_of_the_function() -> None:
 
     assert "branched_grad" in {name for _, _, name in pstats.Stats(profile).stats}  # type: ignore[attr-defined]
     assert derivative.compiled(2.0, 1.0).__code__.co_qualname == "branched_grad"
+
+
+def test_line_profilers_show_the_text_to_read_and_may_pad_the_function_that_is_differentiated() -> None:
+    """line_profiler shows files whose names begin with ``<generated``, and appends NOPs to the code of what it profiles."""
+    padded = types.FunctionType(branched.__code__, globals(), "branched")
+    padded.__code__ = branched.__code__.replace(co_code=branched.__code__.co_code + 2 * bytes([dis.opmap["NOP"], 0]))
+    step = symgrad.grad(padded).debug(2.0, 1.0)
+
+    assert padded.__code__ != branched.__code__
+    assert step.__code__.co_filename.startswith("<generated")
+    assert "x_grad = 2 * x" in "".join(linecache.getlines(step.__code__.co_filename))
+    assert step(2.0, 1.0) == symgrad.grad(branched)(2.0, 1.0) == 4.0

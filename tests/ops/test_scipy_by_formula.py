@@ -46,8 +46,8 @@ stats.vonmises.logpdf(x, c)|stats.exponnorm.pdf(x, 1.5)|stats.nakagami.logpdf(x,
 stats.expon.median(scale=c)|stats.rayleigh(scale=x).pdf(0.4)|stats.invgauss.logsf(x, c)|stats.powerlaw.isf(x, 1.6)|stats.geom.sf(2, x)""".replace(
     "\n", "|"
 ).split("|")
-SIGNALS = """signal.lfilter([0.5, 0.3], [1.0, -0.4], x)|signal.lfilter(x[:2], np.array([2.0, c]), m, axis=0)|signal.lfilter([0.5], [1.0, -c], x, zi=x[:1])[1]
-signal.sosfilt(SOS, m)|signal.filtfilt([0.5, 0.3], [1.0, -0.4], x, padlen=1)|signal.savgol_filter(x, 3, 1)|signal.savgol_filter(m, 3, 2, deriv=1, axis=0, mode="nearest")
+SIGNALS = """signal.lfilter([0.5, 0.3], [1.0, -0.4], x)|signal.lfilter(x[:2], np.array([2.0, c]), m, axis=0)|signal.lfilter([0.5], [1.0, -c], x, zi=x[:1])[1]|signal.lfiltic([1.0, c, 0.3], x, m[0])
+signal.lfilter([1], x[:3] + 3, np.zeros(5), zi=signal.lfiltic([1], x[:3] + 3, x[::-1]))[0]|signal.lfiltic(x, [2.0, c], [c], x[:2])|signal.sosfilt(SOS, m)|signal.filtfilt([0.5, 0.3], [1.0, -0.4], x, padlen=1)|signal.savgol_filter(x, 3, 1)|signal.savgol_filter(m, 3, 2, deriv=1, axis=0, mode="nearest")
 signal.detrend(m, axis=0)|signal.detrend(x, bp=2)|signal.detrend(x, type="constant")|signal.convolve(m, s[:2, :3], "same")|signal.correlate(x, x[:3], "valid")
 signal.convolve2d(m, s[:2, :2], "same", "symm")|signal.correlate2d(m, s[:2, :3], "same")|signal.resample(x, 6)|signal.welch(m, nperseg=3, detrend="linear")[1]
 signal.periodogram(x, 2.0)[1]|np.abs(signal.freqz(x, [1.0, c], 5)[1])|signal.medfilt(x, 3)|ndimage.gaussian_filter(m, c, order=1, mode="nearest")|ndimage.convolve(m, K, mode="mirror")

@@ -58,6 +58,22 @@ def lfilter_zi(b: Numbers, a: Numbers) -> Any:
     return np.linalg.solve(step, zeros[1:] - poles[1:] * zeros[0])
 
 
+def lfiltic(b: Numbers, a: Numbers, y: Numbers, x: Numbers = None) -> Any:
+    """``scipy.signal.lfiltic``: the state of a filter after the outputs ``y`` and the inputs ``x``, the latest first."""
+    b, a, y = np.atleast_1d(b), np.atleast_1d(a), np.atleast_1d(y)
+    need(np.ndim(b) == 1 and np.ndim(a) == 1, "coefficients of scipy.signal.lfiltic must be vectors")
+    must(a[0] != 0, "scipy.signal.lfiltic is supported for a first denominator coefficient that is not 0")
+    poles, zeros = len(a) - 1, len(b) - 1
+    state, y = np.zeros(max(poles, zeros)), lengthened(y, max(poles - len(y), 0), 0)
+    for m in range(poles):
+        state[m] -= np.sum(a[m + 1 :] * y[: poles - m])
+    if x is not None:
+        x = lengthened(np.atleast_1d(x), max(zeros - np.size(x), 0), 0)
+        for m in range(zeros):
+            state[m] += np.sum(b[m + 1 :] * x[: zeros - m])
+    return state / a[0]
+
+
 def sosfilt(sos: Numbers, x: Numbers, axis: Any = -1, zi: Numbers = None) -> Any:
     """``scipy.signal.sosfilt``: the sections in sequence."""
     y = x
@@ -188,6 +204,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "savgol_filter": savgol_filter,
     "lfilter": lfilter,
     "lfilter_zi": lfilter_zi,
+    "lfiltic": lfiltic,
     "sosfilt": sosfilt,
     "detrend": detrend,
     "medfilt": medfilt,
