@@ -135,20 +135,19 @@ def f(a, n):
     return a * a * scale(n)
 """,
     ("@functools.lru_cache\n", ""))  # fmt: skip
-way("the result of yield from", SYNTAX,
-    "write yield from steps(a) as a statement, and compute its result in a function of its own", """
+way("a yield from inside of an expression", SYNTAX,
+    "assign it first, as in value = yield from steps(a)", """
 def steps(a):
     yield a
     return 10 * a
 
 def f(a):
     def outer():
-        r = yield from steps(a)
+        r = 2 * (yield from steps(a))
         yield r * a
     return sum(outer())
 """,
-    ("        r = yield from steps(a)\n", "        yield from steps(a)\n        r = last(a)\n"),
-    ("\ndef f(a):", "\ndef last(a):\n    return 10 * a\n\ndef f(a):"))  # fmt: skip
+    ("        r = 2 * (yield from steps(a))\n", "        value = yield from steps(a)\n        r = 2 * value\n"))  # fmt: skip
 way("next of one of two generators", TYPE,
     "choose between two lists, and make one iterator of that, as in iter([*p] if c else [*q])", """
 def squares(x):

@@ -50,13 +50,14 @@ from symgrad.frontend.functions import call_nested
 from symgrad.frontend.growing_sets import without_order
 from symgrad.frontend.interpolants import call_interpolant, is_interpolant
 from symgrad.frontend.iterate import elements
+from symgrad.frontend.keywords import keyword_arguments
 from symgrad.frontend.memoised import run_again
 from symgrad.frontend.memory import items_known
 from symgrad.frontend.methods import call_method
 from symgrad.frontend.nested import DERIVING, derivative_of, make_derivative
 from symgrad.frontend.opaque import followed, opaque
 from symgrad.frontend.operands import are_complex, known_value
-from symgrad.frontend.outside import change_outside, entries_of, item_text, outside, rely_on_class, rely_on_keys
+from symgrad.frontend.outside import change_outside, item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.overwriting import without_overwriting
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import as_float, class_of
@@ -118,17 +119,7 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
     by_key = called in (max, min) and node.keywords  # the key is applied to each item when it is read
     at_once = comprehension if goes_over_at_once(ctx, held) and not by_key else None
     args = elements(ctx, node.args, at_once, evaluated if ctx.keeps_text and is_users(held) else Lowering.evaluate)
-    kwargs: dict[str, Binding] = {}
-    for keyword in node.keywords:
-        value = ctx.evaluate(keyword.value)
-        if keyword.arg is not None:
-            kwargs[keyword.arg] = value
-            continue
-        if (entries := entries_of(ctx, value, keyword.value)) is None:
-            raise UnsupportedSyntax("only a dict of known keys can be spread with **", ctx.loc(keyword.value))
-        if not all(isinstance(key, str) for key in entries):
-            return definite(ctx, MISSING, node, TypeError, "keywords must be strings")
-        kwargs.update(entries)
+    kwargs = keyword_arguments(ctx, node)
     ctx.handing = height
     return ctx.apply(held, args, kwargs, node)
 

@@ -177,7 +177,12 @@ class Conversions(SharedState):
     def unusable(self, binding: Broken, node: ast.AST | None, name: str = "") -> SymgradError:
         """The refusal of an unusable binding. It names the variable, and the integer that would make it usable if it were static."""
         self.check_position(binding)
-        error = self.refuse(UnknownType, f"{name!r} cannot be used: {binding.why}" if name else binding.why, node, binding.hint or None)
+        error = self.refuse(
+            UnknownType,
+            f"{name!r} cannot be used: {binding.why}" if name and not name.startswith("%") else binding.why,
+            node,
+            binding.hint or None,
+        )
         error.follows = binding.follows
         return pinned_as(self, error, binding.pin)
 

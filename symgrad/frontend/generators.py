@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import MISSING, Binding, Generator, HeapKey, Num, Ref, Static
+from symgrad.frontend.bindings import MISSING, Binding, Generator, HeapKey, Num, Obj, Ref, Static
 from symgrad.frontend.containers import is_of_known_structure
 from symgrad.frontend.context import WRITTEN_OUT, Lowering
 from symgrad.frontend.exceptions import fail_unless
@@ -19,13 +19,14 @@ from symgrad.frontend.flow import branch, forget_result, leave, proceed, run
 from symgrad.frontend.interruptions import NeedsState, Raised
 from symgrad.frontend.program_state import NEXT, RETURN, Frame, Loop, State
 from symgrad.frontend.reach import parts_of
-from symgrad.frontend.resuming import AT, SENT, resumable, without_sending
+from symgrad.frontend.resuming import AT, DELEGATED, SENT, SOURCE, VALUE, Resumed, resumable, returned, without_sending
 from symgrad.frontend.source import body_nodes, own_nodes
 from symgrad.frontend.stepping import FRESH, site_of, use
-from symgrad.frontend.tables import SPREAD, expression
+from symgrad.frontend.tables import SPREAD, expression, special
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.ir.types import Array
+from symgrad.ops.composed.without_lookahead import Running
 
 #: the most recursive calls of a generator while a program is lowered
 MOST_CALLS = 200
@@ -36,33 +37,36 @@ __all__ = ["called", "drive", "each_value", "gathered", "send", "yielded"]
 def called(ctx: Lowering, frame: Frame, node: ast.FunctionDef, bound: dict[str, Binding], call: ast.AST) -> Generator:
     """The result of a call of a generator function, which has run nothing yet."""
     key = HeapKey("generator", (*site_of(ctx, call), node.name, node.lineno))
-    frame.locals |= {"%item"}
+    frame.locals |= {DELEGATED, SOURCE, VALUE}
     ctx.state.heap[key] = (("state", FRESH),)
     if key.cls in ctx.stateful and (body := body_to_resume(ctx, node)) is not None:
-        frame.locals |= body[1]
+        frame.locals |= body.names
         for name in sorted(frame.locals):
             ctx.state.names[frame, name] = MISSING
         for name, binding in bound.items():
             ctx.state.names[frame, name] = binding
         ctx.state.names[frame, AT] = Num(Const(0))
+        ctx.state.names[frame, VALUE] = Static(None)
         return Generator(node, frame, tuple(bound.items()), key, resumes=True)
     return Generator(node, frame, tuple(bound.items()), key)
 
 
-def body_to_resume(ctx: Lowering, node: ast.FunctionDef) -> Any:
+def body_to_resume(ctx: Lowering, node: ast.FunctionDef) -> Resumed | None:
     """The body of a generator that is resumed by several statements."""
     bodies = ctx.forms.setdefault("resumable", {})
     if node not in bodies:
         bodies[node] = resumable(node)
-    return bodies[node]
+    resumed: Resumed | None = bodies[node]
+    return resumed
 
 
 def resume(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand], node: ast.AST) -> bool:
     """Resume a generator where it was suspended; its variables persist."""
-    body, _, count = body_to_resume(ctx, held.node)
+    form = body_to_resume(ctx, held.node)
+    assert form is not None
     outer, loc, frame = ctx.frame, ctx.builder.loc, held.frame
     before = frame.consume, frame.consumer, frame.loop
-    if frame.consume is not None and count > 1:
+    if frame.consume is not None and form.count > 1:
         raise UnsupportedSyntax("a generator is advanced while a loop iterates over it", ctx.loc(node), "make it a list")
     frame.consume, frame.consumer, frame.loop = consume, outer, None
     ctx.state.names[frame, SENT], frame.sent = frame.sent or Static(None), None
@@ -71,7 +75,7 @@ def resume(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand]
     try:
         proceed(ctx)
         forget_result(ctx)
-        run(ctx, body)
+        run(ctx, form.body)
         if ctx.state.dead:
             raise Raised
         forget_result(ctx)
@@ -94,8 +98,23 @@ def send(ctx: Lowering, held: Generator, value: Binding, node: ast.AST) -> Bindi
     if value != Static(None):
         begun = ctx.call("not_equal", ctx.number((held.frame, AT)), Const(0))
         fail_unless(ctx, begun, TypeError, "can't send non-None value to a just-started generator")
-    held.frame.sent = value
+    hand_on(ctx, held, value)
     return ctx.apply(Static(next), [held], {}, node)
+
+
+def hand_on(ctx: Lowering, held: Generator, value: Binding) -> None:
+    """Send a value to a generator and, where it is suspended in ``yield from``, to the generator from which that takes its items."""
+    held.frame.sent = value
+    form = body_to_resume(ctx, held.node)
+    for name, number in form.delegates.items() if form is not None else ():
+        source = ctx.state.names.get((held.frame, name), MISSING)
+        if isinstance(source, Obj) and source.key.cls is Running:
+            source = dict(ctx.state.entries(source.key))["generator"] if source.key in ctx.state.heap else MISSING
+        if isinstance(source, Generator) and source.resumes:
+            hand_on(ctx, source, value)
+        elif source != MISSING and value != Static(None):
+            elsewhere = ctx.call("not_equal", ctx.number((held.frame, AT)), Const(number))
+            fail_unless(ctx, elsewhere, AttributeError, "an iterator that is no generator has no attribute 'send'")
 
 
 def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand], node: ast.AST, within: bool = False) -> bool:
@@ -124,12 +143,13 @@ def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
     try:
         for name, binding in held.bound:
             ctx.state.names[frame, name] = binding
+        ctx.state.names[frame, VALUE] = Static(None)
         proceed(ctx)
         run(ctx, statements_of(held.node) if frame.place is None else list(held.node.body))
         if ctx.state.dead:
             raise Raised
         ends = NEXT in ctx.state.codes or any(isinstance(n, ast.Return) for n in body_nodes(held.node))
-        for key in [n for n in ctx.state.names if n[0] is frame]:
+        for key in [n for n in ctx.state.names if n[0] is frame and n[1] != VALUE]:
             del ctx.state.names[key]
         proceed(ctx)
         return ends
@@ -251,8 +271,8 @@ def gathered(ctx: Lowering, held: Generator, keep: Callable[[Binding], None], no
 def yielded(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     """``yield value`` as a statement."""
     if isinstance(node, ast.YieldFrom):
-        item = ast.Name("%item", ast.Load())
-        over = ast.For(ast.Name("%item", ast.Store()), node.value, [ast.Expr(ast.Yield(item))], [])
+        item = ast.Name(DELEGATED, ast.Load())
+        over = ast.For(ast.Name(DELEGATED, ast.Store()), node.value, [ast.Expr(ast.Yield(item))], [])
         run(ctx, [ast.fix_missing_locations(ast.copy_location(over, node)), *rest])
         return True
     if ctx.frame.consume is None:
@@ -266,11 +286,18 @@ def yielded(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     return branch(ctx, stop, lambda: leave(ctx, RETURN), lambda: None, rest, ctx.loc(node))
 
 
+@special(returned)
+def value_of(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """What a generator has returned, for the ``yield from`` that has used it up."""
+    source = args[0]
+    return ctx.state.names.get((source.frame, VALUE), Static(None)) if isinstance(source, Generator) else Static(None)
+
+
 @expression(ast.Yield, ast.YieldFrom)
 def sent(ctx: Lowering, node: ast.Yield | ast.YieldFrom) -> Binding:
     if isinstance(node, ast.YieldFrom):
-        hint = f"write yield from {ast.unparse(node.value)} as a statement, and compute its result in a function of its own"
-        raise UnsupportedSyntax("the result of yield from cannot be used", ctx.loc(node), hint)
+        hint = f"assign it first, as in value = yield from {ast.unparse(node.value)}"
+        raise UnsupportedSyntax("a yield from inside of an expression cannot be differentiated", ctx.loc(node), hint)
     raise UnsupportedSyntax(
         "a yield inside of an expression cannot be differentiated", ctx.loc(node), "yield in a statement or an assignment of its own"
     )

@@ -244,9 +244,17 @@ def own_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, nod
     kept = one is two or one is not None and two is not None and from_class(ctx, one, words[1]) is from_class(ctx, two, words[1])
     tries = [(a, b, words[0]), (b, a, words[1])][: 1 if one is two else 2] if kept else own_tries(a, b, words)
     answer = first_answer(ctx, tries, a, node)
-    if answer is None and any(own_method(ctx, owner, word) is not None for owner, _, word in tries):
+    is_lacking = (isinstance(a, Obj) or isinstance(b, Obj)) and all(lacks(ctx, owner, word) for owner, _, word in tries)
+    if answer is None and (is_lacking or any(own_method(ctx, owner, word) is not None for owner, _, word in tries)):
         return not_operands(ctx, kind, a, b, node)
     return answer
+
+
+def lacks(ctx: Lowering, owner: Binding, word: str) -> bool:
+    """Whether a value is certainly one of Python's numbers, or an instance whose class has no such method."""
+    if isinstance(owner, Obj) and owner.key.kind == "record":
+        return from_class(ctx, owner.key.cls, word) is None
+    return isinstance(owner, Num) and is_pythons(owner.operand)
 
 
 def own_tries(a: Binding, b: Binding, words: tuple[str, str]) -> list[tuple[Binding, Binding, str]]:
@@ -330,6 +338,7 @@ def not_operands(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, nod
     """An operator that Python lacks for these classes: the program raises as Python does."""
     one, two = (exact_class(ctx, x, node).__name__ for x in (a, b))
     sign = (SIGNS_OF | SIGNS_OF_BITS)[kind]
+    sign = f"{sign.split()[0]}=" if isinstance(node, ast.AugAssign) else sign
     return definite(ctx, MISSING, node, TypeError, f"unsupported operand type(s) for {sign}: {one!r} and {two!r}")
 
 

@@ -17,6 +17,9 @@ from symgrad.identity import Same
 from symgrad.ops.composed.stepping import positioned
 
 SENT = "%sent"  #: the value sent to the generator on resumption; None if there is none
+SOURCE = "%from"  #: the iterator of a ``yield from`` whose result is assigned
+VALUE = "%value"  #: what the generator has returned
+DELEGATED = "%item"  #: an item that ``yield from`` hands on
 AT = "%at"  #: the state of a generator: 0 running, or not begun; the number of a ``yield``; -1 at its end
 
 
@@ -44,6 +47,7 @@ class Resuming:
     names: set[str] = field(default_factory=lambda: {AT, SENT})
     numbers: dict[Same, int] = field(default_factory=dict)
     held: dict[Same, str] = field(default_factory=dict)  #: the variable of the iterator of each ``for``, the same in all copies of it
+    delegates: dict[str, int] = field(default_factory=dict)  #: the variable of the iterator of each ``yield from``, and its number
 
     def whole(self, function: ast.FunctionDef) -> list[ast.stmt]:
         """The body, to be run each time that the generator is resumed."""
@@ -53,6 +57,8 @@ class Resuming:
                 self.numbers[Same(inner)] = len(self.numbers) + 1
             elif isinstance(inner, ast.For):
                 self.held[Same(inner)] = f"%it{len(self.held)}"
+        loops = [n for n in own_nodes(body) if isinstance(n, ast.For) and is_delegation(n)]
+        self.delegates = {self.held[Same(n)]: self.inside(n)[0] for n in loops}
         self.names |= set(self.held.values())
         ended = ast.If(is_at(-1), [ast.Return(None)], [])
         statements = [ended, *self.entered(body), store(AT, -1)]
@@ -198,19 +204,40 @@ def breaking(statements: list[ast.stmt], flag: str) -> list[ast.stmt]:
     return body
 
 
+def returned(generator: Any) -> Any:
+    """The value with which a generator returned. The frontend lowers it; it has no meaning in Python."""
+    raise TypeError(generator)
+
+
 class Sending(ast.NodeTransformer):
-    """``x = yield v`` as ``yield v`` and ``x = None``."""
+    """``x = yield v`` as ``yield v`` and ``x = None``; the values that generators return, and ``x = yield from g``, as assignments."""
 
     sent: ast.expr = ast.Constant(None)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        if not isinstance(node.value, ast.Yield):
+        match node.value:
+            case ast.Yield():
+                parts: list[ast.stmt] = [ast.Expr(node.value), ast.Assign(node.targets, self.sent)]
+            case ast.YieldFrom(value=source):
+                value = ast.Call(ast.Constant(returned), [load(SOURCE)], [])  # type: ignore[arg-type]
+                over = self.visit(located(ast.Expr(ast.YieldFrom(load(SOURCE))), node))
+                parts = [store(SOURCE, source), over, ast.Assign(node.targets, value)]
+            case _:
+                return node
+        return [located(part, node) for part in parts]
+
+    def visit_Return(self, node: ast.Return) -> Any:
+        if node.value is None:
             return node
-        parts = [ast.Expr(node.value), ast.Assign(node.targets, self.sent)]
-        return [ast.fix_missing_locations(ast.copy_location(part, node)) for part in parts]
+        kept = self.visit(located(store(VALUE, node.value), node))
+        return [*(kept if isinstance(kept, list) else [kept]), located(ast.Return(None), node)]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         return node
+
+
+def located(statement: ast.stmt, origin: ast.AST) -> ast.stmt:
+    return ast.fix_missing_locations(ast.copy_location(statement, origin))
 
 
 class Desugared(Sending):
@@ -221,13 +248,27 @@ class Desugared(Sending):
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         if not isinstance(node.value, ast.YieldFrom):
             return node
-        item = "%item"
-        over = ast.For(ast.Name(item, ast.Store()), node.value.value, [ast.Expr(ast.Yield(load(item)))], [])
-        return ast.fix_missing_locations(ast.copy_location(over, node))
+        over = ast.For(ast.Name(DELEGATED, ast.Store()), node.value.value, [ast.Expr(ast.Yield(load(DELEGATED)))], [])
+        return located(over, node)
 
 
-def resumable(function: ast.FunctionDef) -> tuple[list[ast.stmt], frozenset[str], int] | None:
-    """The body to run at each entry, its further variables, and its number of ``yield`` statements; None if there is no such body."""
+def is_delegation(loop: ast.For) -> bool:
+    """Whether a loop stands for a ``yield from``."""
+    return isinstance(loop.target, ast.Name) and loop.target.id == DELEGATED
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """The body of a generator that runs at each entry, and what is known of it."""
+
+    body: list[ast.stmt]
+    names: frozenset[str]  #: its further variables
+    count: int  #: its number of ``yield`` statements
+    delegates: dict[str, int]
+
+
+def resumable(function: ast.FunctionDef) -> Resumed | None:
+    """The body to run at each entry; None if there is no such body."""
     plain = copy.deepcopy(function)
     plain.body = Desugared().visit(ast.Module(plain.body, [])).body
     work = Resuming()
@@ -235,15 +276,16 @@ def resumable(function: ast.FunctionDef) -> tuple[list[ast.stmt], frozenset[str]
         body = work.whole(plain)
     except NotResumable:
         return None
-    return body, frozenset(work.names), len(set(work.numbers.values()))
+    return Resumed(body, frozenset(work.names), len(set(work.numbers.values())), work.delegates)
 
 
 def without_sending(statements: list[ast.stmt]) -> list[ast.stmt]:
     """The statements of a generator in a ``for`` loop, which sends no values to it."""
-    if not any(isinstance(n, ast.Assign) and isinstance(n.value, ast.Yield) for s in statements for n in ast.walk(s)):
+    nodes = (n for s in statements for n in ast.walk(s) if isinstance(n, ast.Assign | ast.Return))
+    if not any(isinstance(n, ast.Return) and n.value is not None or isinstance(n.value, ast.Yield | ast.YieldFrom) for n in nodes):
         return statements
     body: list[ast.stmt] = Sending().visit(ast.Module(copy.deepcopy(statements), [])).body
     return body
 
 
-__all__ = ["AT", "SENT", "resumable", "without_sending"]
+__all__ = ["AT", "DELEGATED", "SENT", "SOURCE", "VALUE", "Resumed", "resumable", "returned", "without_sending"]

@@ -26,7 +26,7 @@ from symgrad.frontend.interruptions import AssignedOutside
 from symgrad.frontend.memoised import KEEPS
 from symgrad.frontend.memory import load, subscript
 from symgrad.frontend.operands import as_array, known_value
-from symgrad.frontend.operators import binary, is_of_numpy
+from symgrad.frontend.operators import binary, first_answer, is_of_numpy
 from symgrad.frontend.outside import change_outside, outside, variable_of_module
 from symgrad.frontend.program_state import BREAK, CONTINUE, RESULT, RETURN
 from symgrad.frontend.protocols import OWN_OPERATORS, own_method
@@ -144,7 +144,8 @@ def in_place_of_base(ctx: Lowering, old: Obj, value: Binding, node: ast.AugAssig
 def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, begun: Beginning | None = None) -> Binding | None:
     """``old op= value``; None if memory was changed, else the new binding of the target."""
     old = argument(ctx, old, node)
-    if is_derived(old) and own_method(ctx, old, f"__i{OWN_OPERATORS.get(type(node.op))}__") is None:
+    word = f"__i{OWN_OPERATORS.get(type(node.op))}__"
+    if is_derived(old) and own_method(ctx, old, word) is None:
         return in_place_of_base(ctx, old, value, node, begun)
     if isinstance(old, External) and isinstance(old.value, list | dict):
         change_outside(ctx, old)
@@ -168,9 +169,8 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, b
         ctx.change(old.key, ctx.state.heap[replacement.key])
         return None
     refuse_change(ctx, type(node.op), old, value, node)
-    word = f"__i{OWN_OPERATORS.get(type(node.op))}__"
-    if own_method(ctx, old, word) is not None:
-        return ctx.apply_method(old, word, [value], node)
+    if (answer := first_answer(ctx, [(old, value, word)], old, node)) is not None:
+        return answer
     if not isinstance(old, Ref):
         if ctx.may_be_list(old):
             what = "whether this changes a list or array in place or makes a new number is not known"

@@ -176,3 +176,132 @@ def in_a_handler(x, a, k):
 @pytest.mark.parametrize("f", [unequal_beside_it, unequal_lists, among_pairs, divided, chosen_alike, in_a_handler])
 def test_operands_that_raise(f: Any, k: int) -> None:
     check(f, [1, 2], k)
+
+
+# ------------------------------------------------------------------ operators that return NotImplemented, or are not there
+
+
+class Plain:
+    def __init__(self, v):
+        self.v = v
+
+
+class Derived(Plain):
+    pass
+
+
+class Unwilling(Plain):
+    """Its augmented addition leaves the work to ``__add__``."""
+
+    def __add__(self, t):
+        return Unwilling(self.v + 2.0 * getattr(t, "v", t))
+
+    def __iadd__(self, t):
+        return NotImplemented
+
+
+class OnlyUnwilling(Plain):
+    def __iadd__(self, t):
+        return NotImplemented
+
+
+class FromTheRight(Plain):
+    def __radd__(self, t):
+        return Plain(self.v * t.v)
+
+
+def left_to_addition(x):
+    p = Unwilling(x[0])
+    q = p
+    p += x[1]
+    return p.v + 3.0 * q.v * (1.0 if p is q else 2.0)
+
+
+def left_to_the_right(x):
+    p = OnlyUnwilling(x[0])
+    p += FromTheRight(x[1])
+    return p.v * x[2]
+
+
+def left_to_nobody(x):
+    p = OnlyUnwilling(x[0])
+    try:
+        p += x[1].item()
+    except TypeError:
+        return x[2] * x[3]
+    return p.v
+
+
+def raising_for_nobody(x):
+    p = OnlyUnwilling(x[0])
+    p += 2.0
+    return p.v
+
+
+def a_number_and_an_instance(x):
+    try:
+        return 2.0 * Plain(x[0])
+    except TypeError:
+        return x[1] * x[2]
+
+
+def two_instances(x):
+    try:
+        return Plain(x[0]) @ Derived(x[1])
+    except TypeError:
+        return x[1] * x[2]
+
+
+@pytest.mark.parametrize(
+    "f", [left_to_addition, left_to_the_right, left_to_nobody, raising_for_nobody, a_number_and_an_instance, two_instances]
+)
+def test_operators_that_a_class_leaves_to_others_or_lacks(f: Any) -> None:
+    check(f)
+
+
+# ------------------------------------------------------------------ keywords that are passed twice
+
+
+def scaled(t, k=2.0, **others):
+    return t * k + sum(others.values())
+
+
+def by_name_and_dict(x):
+    return scaled(x[0], k=x[1], **{"k": x[2]})
+
+
+def by_dict_and_name(x):
+    return scaled(x[0], **{"m": x[2]}, m=x[1])
+
+
+def by_two_dicts(x):
+    seen = [1.0]
+    try:
+        return scaled(x[0], **{"k": x[1]}, **{"k": x[2]}, m=seen.append(x[3]))
+    except TypeError:
+        return sum(seen) * x[1]
+
+
+def by_name_after_both(x):
+    seen = [1.0]
+    try:
+        return scaled(x[0], **{"k": x[1]}, m=x[2], k=seen.append(x[3]))
+    except TypeError:
+        return sum(seen) * x[1]
+
+
+def once(x):
+    return scaled(x[0], k=x[1], **{"m": x[2]}, n=x[3], **{"o": x[0]})
+
+
+@pytest.mark.parametrize("f", [by_two_dicts, by_name_after_both, once])
+def test_keywords_from_names_and_dicts(f: Any) -> None:
+    check(f)
+
+
+@pytest.mark.parametrize("f", [by_name_and_dict, by_dict_and_name])
+def test_a_keyword_that_is_passed_twice_raises(f: Any) -> None:
+    with pytest.raises(TypeError, match="got multiple values for keyword argument"):
+        f(X)
+    with pytest.raises(TypeError, match="got multiple values for keyword argument"):
+        symgrad.grad(f, verify=False)(X)

@@ -1,4 +1,4 @@
-"""Values that are sent to generators, and functions that ask for the class of their argument."""
+"""Values that are sent to generators, what ``yield from`` returns, and functions that ask for the class of their argument."""
 
 from __future__ import annotations
 
@@ -226,3 +226,168 @@ def test_a_function_that_is_registered_later_counts() -> None:
     np.testing.assert_allclose(derived(X), [2.0, 7.0, 0.0, 0.0])
     weight.register(np.float64)(lambda t: 5.0 * t)
     np.testing.assert_allclose(derived(X), [5.0, 7.0, 0.0, 0.0])
+
+
+def adding(s):
+    received = yield s
+    s += received
+    received = yield 2.0 * s
+    yield s * received
+
+
+def through_one(x):
+    def outer(s):
+        yield from adding(s)
+
+    g = outer(x[0])
+    a = next(g)
+    b = g.send(x[1])
+    return a + b * g.send(x[2])
+
+
+def through_two(x):
+    def middle(s):
+        yield from adding(s)
+        yield from adding(s * x[3])
+
+    def outer(s):
+        yield from middle(s)
+
+    g = outer(x[0])
+    total = next(g)
+    for t in (x[1], x[2], x[0], x[3], x[2]):
+        total = 0.5 * total + g.send(t)
+    return total
+
+
+def around_an_iterator(x):
+    """Values are sent before and after the iterator, which takes none."""
+
+    def outer(s):
+        received = yield s
+        yield from [received, 3.0 * received]
+        received = yield s * received
+        yield received**2
+
+    g = outer(x[0])
+    total = next(g) + g.send(x[1]) * next(g)
+    return total + next(g) * g.send(x[2])
+
+
+def to_an_iterator(x):
+    def outer(s):
+        yield from [s, 2.0 * s]
+
+    g = outer(x[0])
+    a = next(g)
+    try:
+        return g.send(x[1])
+    except AttributeError:
+        return a * x[2]
+
+
+def between_rounds(x):
+    def inner(s):
+        for _ in range(2):
+            received = yield s
+            if received is not None:
+                s = s * received
+
+    def outer(s):
+        for _ in range(2):
+            received = yield s
+            yield from inner(received)
+            yield from inner(s * received)
+
+    g = outer(x[0])
+    total = next(g)
+    for t in x:
+        total = 0.5 * total + g.send(total + t)
+    return total
+
+
+def returning(u, scale):
+    total = 0.0
+    for t in u:
+        if t > 1.2:
+            return total
+        total += t
+        yield t * scale
+    return total * scale
+
+
+def what_it_returns(x):
+    def outer():
+        a = yield from returning(x, x[0])
+        b = yield from returning(x[:2], a)
+        c = yield from [b, a]
+        yield a * b if c is None else c
+        return (yield from returning([a, b], x[1]))
+
+    def top():
+        last = yield from outer()
+        yield last * x[2]
+
+    total = 0.0
+    for t in top():
+        total = total * x[3] + t
+        if total > 50.0:
+            break
+    return total
+
+
+def what_it_returns_to_next(x):
+    def steps(u, scale):
+        total = 0.0
+        for t in u:
+            total += t
+            yield t * scale
+        return total * scale
+
+    y = 1.0 * x
+
+    def outer():
+        a = yield from steps(y[:2], x[3])
+        yield a * y[2]
+
+    g = outer()
+    a = next(g)
+    y[1] *= a
+    return a * next(g) + sum(g)
+
+
+def what_a_recursive_one_returns(x):
+    def steps(k, s):
+        if k == 0:
+            return s
+        yield k * s
+        below = yield from steps(k - 1, s * x[1])
+        return below + x[2]
+
+    def outer():
+        last = yield from steps(3, x[0])
+        yield last
+
+    return sum(outer())
+
+
+def nothing_is_returned(x):
+    def steps():
+        yield x[0]
+        return
+
+    def outer():
+        a = yield from steps()
+        yield x[1] if a is None else x[2]
+
+    return sum(outer())
+
+
+@pytest.mark.parametrize("f", [through_one, through_two, around_an_iterator, to_an_iterator, between_rounds])
+def test_values_sent_through_yield_from(f: Any) -> None:
+    check(f, targets=(False, "auto"))
+
+
+@pytest.mark.parametrize("f", [what_it_returns, what_it_returns_to_next, what_a_recursive_one_returns, nothing_is_returned])
+def test_what_yield_from_returns(f: Any) -> None:
+    check(f, targets=(False, "auto"))
