@@ -164,10 +164,9 @@ def sorted_by(ctx: Lowering, row: str, keywords: dict[str, Any], node: ast.AST) 
         return None
     if row == "argsort" and (stable or kind in ("stable", "mergesort")):
         axis = known(keywords.get("axis", Num(Const(-1))))
-        operand = row_operand(ctx, keywords["a"], node)
         if axis is None:
-            operand, axis = ctx.call("flatten", operand), -1
-        return ctx.make(ctx.call("stable_argsort", operand, axis=axis))
+            keywords["a"], axis = ctx.apply(Static(np.ravel, "np.ravel"), [keywords["a"]], {}, node), -1
+        return ctx.make(ctx.call("stable_argsort", row_operand(ctx, keywords["a"], node), axis=axis))
     function = np.sort if row == "sort" else np.argsort
     return ctx.apply(Static(function, f"np.{row}"), [keywords.pop("a")], keywords, node)
 

@@ -66,7 +66,7 @@ from symgrad.frontend.reading import LIBRARIES, check_call, from_class, owner_na
 from symgrad.frontend.rows import OF_PLACES, call_row, check_words, without_places
 from symgrad.frontend.solvers import call_solver
 from symgrad.frontend.source import seen_through
-from symgrad.frontend.stores import store_result
+from symgrad.frontend.stores import check_cast, store_result
 from symgrad.frontend.tables import PLAIN, SPECIAL, callee, expression
 from symgrad.frontend.texts import text_method
 from symgrad.frontend.ufuncs import ufunc_method
@@ -479,6 +479,7 @@ def masked_ufunc(ctx: Lowering, value: Any, name: str, args: list[Binding], kwar
     ones = [Num(Const(ONES.get((dtype_of(ctx.type_of(a)) or "f")[0], 1.0))) for a in args]
     safe = [ctx.apply(Static(np.where, "np.where"), [mask, a, one], {}, node) for a, one in zip(args, ones, strict=True)]
     result = call_object(ctx, value, name, safe, kwargs, node)
+    check_cast(ctx, ctx.type_of(out), ctx.read(result, node), node)
     kept = ctx.apply(Static(np.where, "np.where"), [mask, result, out], {}, node)
     assert isinstance(out, Ref)
     ctx.store(out, ctx.read(kept, node), None if out.path else Step("e"))

@@ -7,15 +7,15 @@ import ast
 import numpy as np
 
 from symgrad.errors import UnsupportedArgument
-from symgrad.frontend.bindings import Binding, Num, Ref, Static, Tup
+from symgrad.frontend.bindings import Binding, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.operands import as_array, known_value, unwrap
 from symgrad.frontend.rows import RESULTS, apply_row, call_row
 from symgrad.frontend.tables import special
-from symgrad.ir.core import Const
 from symgrad.ir.types import Array, Extent, same_extent
 from symgrad.ops import spelling
+from symgrad.ops.composed import products
 
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 Args = list[Binding]
@@ -117,22 +117,22 @@ def svd(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return Tup((whole.items[0], thin.items[1], whole.items[1]), RESULTS["svd"])
 
 
+def is_no_wider(rows: Extent, columns: Extent) -> bool:
+    """Whether it is known that there are no more columns than rows."""
+    return isinstance(rows, int) and isinstance(columns, int) and columns <= rows
+
+
 @special(np.linalg.qr)
 def qr(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    """The reduced form, of matrices with no more columns than rows."""
+    """The reduced form."""
     mode = settings(ctx, args, kwargs, {"mode": "reduced"}, "np.linalg.qr", node)["mode"]
     if mode not in ("reduced", "r"):
         raise UnsupportedArgument(f"mode={mode!r} of np.linalg.qr is not supported", ctx.loc(node), "use 'reduced' or 'r'")
     a, extents = matrix_of(ctx, args, kwargs, node)
-    if extents is None or not same_extent(*extents):
-        rows, columns = (apply_row(ctx, "extent", [a], {"axis": axis}, node) for axis in (-2, -1))
-        message = "np.linalg.qr of a matrix with more columns than rows has no derivative here"
-        if isinstance(rows, Num) and isinstance(columns, Num):
-            test = ctx.call("greater_equal", rows.operand, columns.operand)
-            ctx.builder.call_many("check", test, Const(message))
-    factors = apply_row(ctx, "qr", [a], {}, node)
+    is_tall = extents is not None and (same_extent(*extents) or is_no_wider(*extents))
+    factors = apply_row(ctx, "qr", [a], {}, node) if is_tall else ctx.apply(Static(products.qr), [a], {}, node)
     assert isinstance(factors, Tup)
-    return factors.items[1] if mode == "r" else factors
+    return factors.items[1] if mode == "r" else Tup(factors.items, RESULTS["qr"])
 
 
 __all__ = ["qr", "svd"]

@@ -19,7 +19,7 @@ from symgrad.frontend.pinning import pinned
 from symgrad.frontend.program_state import held_items, is_long
 from symgrad.frontend.views import axes_of, split_views, view_step
 from symgrad.ir.core import ZERO, Const
-from symgrad.ir.types import Array, List, is_complex
+from symgrad.ir.types import DTYPES, Array, List, is_complex
 from symgrad.ops import spelling
 from symgrad.ops.composed import WIDER, joining, parameters_of, places, products
 from symgrad.ops.declare import ROWS
@@ -87,12 +87,24 @@ def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwa
     if (form := form_by_shape(ctx, bound.row, bound.args)) is not None:
         out = ctx.apply(Static(form), bound.args, {}, node)
         return Tup(out.items, RESULTS[bound.row]) if isinstance(out, Tup) else out
+    if spelled.name in CALLS_OF_DTYPES and (out := itself(ctx, bound.args[0], bound.settings["dtype"], node)) is not None:
+        return out
     out = apply_row(ctx, bound.row, bound.args, {**bound.settings, **more}, node)
     if bound.row in NUMBERED and isinstance(out, Num) and out is not bound.args[0]:  # the row returns a number, NumPy an array without axes
         return ctx.make(ctx.call("to_array", out.operand, dtype=None))
     if spelled.name in CALLS_OF_DTYPES and getattr(ctx.type_of(out), "shape", None) == ():
         return ctx.make(ctx.call("take", ctx.read(out, node), index=""))  # ``np.float64`` of an array without axes is a number
     return out
+
+
+def itself(ctx: Lowering, array: Any, dtype: str, node: ast.AST) -> Binding | None:
+    """``np.float64(x)`` of an array with axes that may have this dtype already, which NumPy returns itself; None for all else."""
+    type_ = ctx.type_of(array)
+    if not isinstance(type_, Array) or type_.dtype not in (None, dtype) or type_.rank == 0:
+        return None
+    if type_.rank is None:  # a number, if it has no axes
+        return ctx.shared(ctx.call("cast", ctx.read(array, node), dtype=dtype), array)
+    return ctx.apply(Static(np.asarray, "np.asarray"), [array], {"dtype": Static(np.dtype(DTYPES[dtype]))}, node)
 
 
 def check_words(ctx: Lowering, saying: Callable[..., Any], name: str, words: frozenset[str], kwargs: dict[str, Binding],
@@ -136,9 +148,6 @@ def form_by_shape(ctx: Lowering, name: str, args: list[Any]) -> Callable[..., An
     if name == "solve" and len(args) == 2:
         matrices, vector = (getattr(ctx.type_of(a), "rank", None) if isinstance(a, Binding) else None for a in args)
         return products.solve_columns if vector == 1 and matrices is not None and matrices > 2 else None
-    if name == "qr" and args and isinstance(args[0], Ref):
-        rows, columns = (getattr(ctx.type_of(args[0]), "shape", None) or (None, None))[-2:]
-        return products.wide_qr if isinstance(rows, int) and isinstance(columns, int) and columns > rows else None
     return None
 
 
@@ -146,8 +155,9 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     """Append a row's op, and record which memory its result shares."""
     if name == "copy" and isinstance(args[0], Ref) and getattr(ctx.type_of(args[0]), "layout", "?") in ("F", "N"):
         name = "copy_rows"
-    if name in OF_ALL and settings["axis"] is None and isinstance(args[0], Ref):
-        flat = args[0] if getattr(ctx.type_of(args[0]), "rank", None) == 1 else ctx.make(ctx.call("flatten", ctx.read(args[0], node)))
+    if name in OF_ALL and settings["axis"] is None and isinstance(args[0], Ref | Num):
+        array = ctx.make(ctx.call("to_array", args[0].operand, dtype=None)) if isinstance(args[0], Num) else args[0]
+        flat = array if getattr(ctx.type_of(array), "rank", None) == 1 else ctx.make(ctx.call("flatten", ctx.read(array, node)))
         args, settings = [flat, *args[1:]], {**settings, "axis": -1}
     if name == "diag" and getattr(ctx.type_of(args[0]), "rank", None) == 2:  # for a matrix it is a view
         name, settings = "diagonal", {"offset": settings["k"], "axis1": 0, "axis2": 1}

@@ -9,7 +9,7 @@ import types
 from dataclasses import replace
 from typing import Any
 
-from symgrad.errors import BadArgument, UnknownType, UnsupportedSyntax
+from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import argument
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import MISSING, Binding, External, Fun, Obj, Ref, Static
@@ -33,7 +33,7 @@ from symgrad.frontend.protocols import OWN_OPERATORS, own_method
 from symgrad.frontend.python_values import refuse_change
 from symgrad.frontend.reach import holders
 from symgrad.frontend.reading import LIBRARIES, absolute_name, module_named, name_in_module
-from symgrad.frontend.stores import check_axes, delete_item, is_changed_there, store_item
+from symgrad.frontend.stores import check_axes, check_cast, delete_item, is_changed_there, store_item
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind, cut_stored, delete_attribute, store_attribute
 from symgrad.frontend.truths import truth
@@ -193,16 +193,6 @@ def in_place(ctx: Lowering, old: Binding, value: Binding, node: ast.AugAssign, b
         what = "whether this changes an array in place or makes a new number is not known"
         raise UnknownType(what, ctx.loc(node), f"write {in_full(node)}")
     return binary(ctx, type(node.op), old, value, node)
-
-
-def check_cast(ctx: Lowering, type_: Array, value: Any, node: ast.AST) -> None:
-    """Refuse at compile time, as NumPy does at run time, to store the float result of an augmented assignment in integers."""
-    kind = getattr(value.type, "kind", None)
-    if type_.kind in ("int", "bool") and kind in ("float", "complex") or type_.kind == "float" and kind == "complex":
-        word = "complex" if kind == "complex" else "float"
-        raise BadArgument(
-            f"an array of {type_.dtype} cannot take a {kind} in place", ctx.loc(node), f"make the array {word}, for example dtype={word}"
-        )
 
 
 def keep_shape(ctx: Lowering, type_: Array, value: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import ShapeMismatch, UnknownType, UnsupportedSyntax
+from symgrad.errors import BadArgument, ShapeMismatch, UnknownType, UnsupportedSyntax
 from symgrad.frontend import dict_items
 from symgrad.frontend.absent import definite
 from symgrad.frontend.appending import as_list
@@ -116,9 +116,20 @@ def store_array(ctx: Lowering, owner: Ref, index: Index, value: Binding, node: a
 def store_result(ctx: Lowering, out: Ref, value: Binding, node: ast.AST) -> Binding:
     """Store a computed value in the memory that the call names, ``out=x``; return that memory."""
     result = ctx.read(value, node)
+    check_cast(ctx, ctx.type_of(out), result, node)
     check_axes(ctx, ctx.type_of(out), result, node)
     ctx.store(out, result, None if out.path else Step("e"))
     return out
+
+
+def check_cast(ctx: Lowering, target: Type, result: Operand, node: ast.AST) -> None:
+    """Refuse at compile time, as NumPy does at run time, an in-place result of a kind that its target cannot hold: floats in integers."""
+    have, kind = getattr(target, "kind", None), getattr(result.type, "kind", None)
+    if have in ("int", "bool") and kind in ("float", "complex") or have == "float" and kind == "complex":
+        word, dtype = "complex" if kind == "complex" else "float", getattr(target, "dtype", None)
+        raise BadArgument(
+            f"an array of {dtype} cannot take a {kind} in place", ctx.loc(node), f"make the array {word}, for example dtype={word}"
+        )
 
 
 def check_axes(ctx: Lowering, target: Type, result: Operand, node: ast.AST) -> None:

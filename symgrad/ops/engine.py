@@ -188,7 +188,7 @@ def _spread_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 
 def _cast_text(settings: dict[str, Any], types: list[Type]) -> str:
-    if not isinstance(types[0], Array):
+    if isinstance(types[0], Scalar):
         return "dtype(x)"
     return "x.astype(dtype)" if is_surely_array(types[0]) else "in_dtype(x, dtype)"
 

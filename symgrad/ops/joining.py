@@ -84,7 +84,7 @@ def _part_text(settings: dict[str, Any], types: list[Type]) -> str:
     shapes = [shape_of(t) for t in types[1:]]
     rank = len(shapes[0]) if shapes[0] is not None else None
     axes = None if axis is None or rank is None else axes_of(axis, rank)
-    if axes is not None:
+    if axes is not None and all(s is None or len(s) == rank for s in shapes):  # of other ranks NumPy joins nothing
         extents = [None if s is None else s[axes[0]] for s in shapes]
         before, own = extents[:position], extents[position]
         if all(isinstance(e, int) for e in before) and isinstance(own, int):

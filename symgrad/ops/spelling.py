@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.core import Const, Operand
-from symgrad.ops.composed import distributions, filters, solving, special
+from symgrad.ops.composed import distributions, filters, products, solving, special
 from symgrad.ops.composed.refusing import refuse
 from symgrad.ops.composed.shapes import may_share
 from symgrad.ops.declare import ROWS, parse_signature
@@ -395,7 +395,7 @@ def _other_callables() -> dict[Any, Spelling]:
             spellings[getattr(math, name)] = Spelling(f"math.{name}", *plain_call(row, "math"))
     spellings[refuse] = Spelling("refuse", "what", "refuse(what=what)")
     spellings[may_share] = Spelling("may_share", "x, y", "may_share(x, y)")
-    for table in (special.ROWS_OF, solving.ROWS_OF, distributions.ROWS_OF, filters.ROWS_OF):
+    for table in (special.ROWS_OF, products.ROWS_OF, solving.ROWS_OF, distributions.ROWS_OF, filters.ROWS_OF):
         spellings |= {function: Spelling(function.__name__, *two) for function, two in table.items()}
     spellings[math.fsum] = Spelling("math.fsum", "seq, /", "fsum(seq)")
     spellings[math.log] = Spelling("math.log", "x, base=None, /", "log_to_base(x, base)")

@@ -432,12 +432,12 @@ def dot_right(g: Any, a: Any, shape: tuple[int, ...]) -> Any:
 
 def tensordot_left(g: Any, b: Any, shape: tuple[int, ...], axes: Any) -> Any:
     """The cotangent of ``a``, of this shape, in ``np.tensordot(a, b, axes)``."""
-    return contract_left(g, b, shape, contracted(axes, len(shape), b.ndim))
+    return contract_left(g, b, shape, contracted(axes, len(shape), np.ndim(b)))
 
 
 def tensordot_right(g: Any, a: Any, shape: tuple[int, ...], axes: Any) -> Any:
     """The cotangent of ``b``, of this shape, in ``np.tensordot(a, b, axes)``."""
-    return contract_right(g, a, shape, contracted(axes, a.ndim, len(shape)))
+    return contract_right(g, a, shape, contracted(axes, np.ndim(a), len(shape)))
 
 
 def einsum_part(g: Any, others: Sequence[Any], shape: tuple[int, ...], subscripts: str, position: int) -> Any:

@@ -31,7 +31,8 @@ np.linalg.tensorinv(x[0, :2] + 3 * np.eye(2), 1)|(x[0, 0, 0].dtype.itemsize > 2)
 STORES = """np.put(y, [0, 5, 5], [1, 2, v])|np.put(y, [13], v, 'wrap')|np.put(y, [13, -14], [v, 1], mode='clip')|y.put([1, -1], v)|y.flat[2] = v|y.flat[[0, 3]] = [v, 2]|y.flat[1:8:3] = v|y.flat = [v, 2]|
 y.flat[5] *= v|np.put_along_axis(y, np.array([[[1], [0], [1]]]), v, 2)|np.put_along_axis(y, np.argmax(y, axis=1, keepdims=True), 0, axis=1)|
 y[np.nonzero(y > 1)] += v|y[np.where(y > 1)] = 0.5|np.fill_diagonal(y[0], v, True)|np.fill_diagonal(y[:, :2], v)|np.fill_diagonal(y[0], [v, 1], wrap=True)|
-y[Ellipsis, 0] = v|np.put(y[0, 0, 0, ...], 0, v)"""
+y[Ellipsis, 0] = v|np.put(y[0, 0, 0, ...], 0, v)|np.put(y, -1, [v, 2])|
+np.put(y, np.array(3), x[0])|np.put(y, [[0], [1]], [[v, 2]])"""
 DTYPES = ("f8", "f4", "i4", "u1", "bool")
 
 
@@ -83,7 +84,8 @@ def test_numbers_beside_narrow_arrays(call: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("call", ["np.average(x, weights=x - x)", "np.vectorize(lambda v: v * v)(x[x > 9])", "np.polyfit(x[:0], x[:0], 1)", "np.insert(x, [5, 0], 1.0)",
-                                  "np.lib.stride_tricks.sliding_window_view(x, 5)"])  # fmt: skip
+                                  "np.lib.stride_tricks.sliding_window_view(x, 5)", "np.concatenate([x[None], x], axis=-1)", "np.hstack([x[None], x])",
+                                  "np.append(x[None], 0.5, axis=1)"])  # fmt: skip
 def test_what_numpy_does_not_take_raises_the_same(call: str) -> None:
     import symgrad
 
@@ -92,4 +94,60 @@ def test_what_numpy_does_not_take_raises_the_same(call: str) -> None:
     with pytest.raises(Exception) as expected:  # noqa: PT011
         function(x)
     with pytest.raises(type(expected.value)):
+        symgrad.grad(function)(x)
+
+
+@pytest.mark.parametrize("x", [0.7, np.float64(0.7), np.float32(0.7), np.array(0.7)], ids=repr)
+@pytest.mark.parametrize(
+    "call",
+    ["np.sort(x, axis=None)", "np.argsort(x, axis=None) * x", "np.argsort(x, axis=None, kind='stable') * x", "np.nanquantile(x, s)",
+     "np.nanquantile(x, [0.2, s])", "np.tensordot(x, y, 0)", "np.tensordot(y, x, axes=([], []))", "np.tensordot(x, s, 0)"],
+)  # fmt: skip
+def test_numbers_in_place_of_arrays(call: str, x: object) -> None:
+    check(f"return {call}, s * 2", {"x": x, "s": 0.3, "y": array((2, 3), "f8", False)})
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2), (2, 2), (2, 1, 3), (0, 3), (3, 0)])
+@pytest.mark.parametrize(
+    "call", ["np.linalg.qr(x)", "np.linalg.qr(x, 'r')", "np.linalg.qr(x).Q @ x", "np.abs(np.linalg.qr(x + 1j * x**2)[1])"]
+)
+def test_orthogonal_factors_of_matrices_of_all_shapes(call: str, shape: tuple[int, ...]) -> None:
+    check(f"return {call}", {"x": array(shape, "f8", False)})
+
+
+@pytest.mark.parametrize(("name", "dtype"), [("float64", "f8"), ("float32", "f4")])
+@pytest.mark.parametrize("call", ["np.{}(z)", "np.{}(z[None])[0]", "np.apply_along_axis(lambda t: t, 0, z)"])
+def test_what_is_the_array_itself(call: str, name: str, dtype: str) -> None:
+    check(f"z = x * np.ones_like(x); y = {call.format(name)}; y[0] = v; return z, y", {"x": array((3,), dtype, False), "v": 0.5})
+
+
+@pytest.mark.parametrize("call", ["np.sum([x, y], axis=0)", "np.array([x, y])", "np.mean((y, x), 0)"])
+@pytest.mark.parametrize(("one", "other"), [("f4", "f8"), ("f2", "u1"), ("f8", "f8"), ("f8", "f2")])
+def test_gradients_of_joined_dtypes_have_memory_of_their_own(call: str, one: str, other: str) -> None:
+    import symgrad
+
+    function = function_of(f"import numpy as np\ndef f(x, y):\n    return {call}")
+    x, y = array((2, 3), one, False), array((2, 3), other, False)
+    value, pull = symgrad.vjp(function, x, y, wrt="x")
+    seed = np.ones_like(value)
+    gradient = pull(seed)
+    assert gradient.dtype == x.dtype and gradient.flags.writeable and not np.shares_memory(gradient, seed)
+    gradient[0, 0] += 1.0
+    assert np.ptp(gradient) == 1.0
+
+
+@pytest.mark.parametrize(
+    "store", ["np.add(x, 1j, out=y)", "np.exp(x * 1j, out=y, where=x > 1)", "np.floor(x, out=k)", "np.add(k, 0.5, out=k)"]
+)
+def test_results_that_an_array_cannot_take(store: str) -> None:
+    import symgrad
+    from symgrad.errors import BadArgument
+
+    function = function_of(
+        f"import numpy as np\ndef f(x):\n    y, k = np.zeros(3), np.zeros(3, int)\n    {store}\n    return np.sum(x * y)"
+    )
+    x = np.array([1.0, 2.0, 3.0])
+    with pytest.raises(TypeError, match="Cannot cast ufunc"):
+        function(x)
+    with pytest.raises(BadArgument, match="in place"):
         symgrad.grad(function)(x)

@@ -39,7 +39,7 @@ def vectorized_as_float(function: Any, args: Any) -> Any:
 def apply_along_axis(func1d: Any, axis: Any, arr: Numbers, *args: Any, **kwargs: Any) -> Any:
     """``np.apply_along_axis`` of vectors and matrices; all results are stored in an array of the dtype of the first."""
     if np.ndim(arr) == 1:
-        return np.asarray(func1d(arr, *args, **kwargs))
+        return np.array(func1d(arr, *args, **kwargs))  # memory of its own
     need(np.ndim(arr) == 2, "np.apply_along_axis is supported for vectors and matrices")
     across = axis == 0 or axis == -2
     results = [func1d(row, *args, **kwargs) for row in (np.transpose(arr) if across else arr)]

@@ -80,7 +80,7 @@ def put(a: Any, ind: Numbers, v: Numbers, mode: str = "raise") -> None:
     """``np.put``, with row-major indices; the values are repeated as needed."""
     places = np.asarray(ind, dtype=int)
     values = v if np.ndim(v) == 0 else in_turn(v, np.size(places))
-    places = places if np.ndim(places) < 2 else np.ravel(places)
+    places = places if np.ndim(places) == 1 or np.ndim(places) == 0 and np.ndim(values) == 0 else np.ravel(places)
     if mode == "wrap":
         places = places % np.size(a)
     elif mode == "clip":

@@ -143,11 +143,23 @@ def solve_columns(a: Numbers, b: Numbers) -> Any:
     return np.linalg.solve(a, np.expand_dims(b, -1))[..., 0]
 
 
-def wide_qr(a: Numbers) -> Any:
-    """``np.linalg.qr`` of matrices with more columns than rows: of the leading square part; the other columns are in its basis."""
+def tall_qr(a: Any) -> Any:
+    """The row: ``np.linalg.qr`` of matrices with no more columns than rows."""
+    return np.linalg.qr(a)
+
+
+#: the rows of these: their operands, and the call of the row
+ROWS_OF: dict[Any, tuple[str, str]] = {tall_qr: ("a", "qr(a)")}
+
+
+def qr(a: Numbers) -> Any:
+    """``np.linalg.qr``; with more columns than rows of the leading square part: the other columns are in its basis."""
     rows = a.shape[-2]
-    q, r = np.linalg.qr(a[..., :rows])
-    return q, np.concatenate([r, np.matmul(np.swapaxes(q, -1, -2), a[..., rows:])], axis=-1)
+    q, r = tall_qr(a[..., :rows])
+    if a.shape[-1] > rows:
+        across = np.conj(np.swapaxes(q, -1, -2)) if np.iscomplexobj(q) else np.swapaxes(q, -1, -2)
+        r = np.concatenate([r, np.matmul(across, a[..., rows:])], axis=-1)
+    return q, r
 
 
 def eigvalsh(a: Numbers) -> Any:
@@ -232,9 +244,11 @@ def vecdot(x1: Numbers, x2: Numbers, axis: Any = -1) -> Any:
 
 def matvec(x1: Numbers, x2: Numbers) -> Any:
     """``np.matvec``."""
+    need(np.ndim(x1) > 1 and np.ndim(x2) > 0, "np.matvec takes matrices, then vectors")
     return np.matmul(x1, np.expand_dims(x2, -1))[..., 0]
 
 
 def vecmat(x1: Numbers, x2: Numbers) -> Any:
     """``np.vecmat`` of real arrays."""
+    need(np.ndim(x1) > 0 and np.ndim(x2) > 1, "np.vecmat takes vectors, then matrices")
     return np.matmul(np.expand_dims(x1, -2), x2)[..., 0, :]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ops.composed.refusing import Numbers, inexact, must, need
-from symgrad.ops.composed.shapes import kept, rows_first
+from symgrad.ops.composed.shapes import flat, kept, rows_first
 
 
 def ptp(a: Numbers, axis: Any = None, keepdims: Any = None) -> Any:
@@ -227,7 +227,8 @@ def nanquantile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear"
     if a.dtype.kind in "iub":
         return quantile(a, q, axis, method, keepdims)
     if axis is None:
-        quantiles = quantile(a[~np.isnan(a)], q, None, method)
+        whole = flat(a)
+        quantiles = quantile(whole[~np.isnan(whole)], q, None, method)
     elif np.ndim(q) == 0:
         quantiles = nanquantile_along(a, q, axis, method).astype(a.dtype)
     else:
