@@ -28,7 +28,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.chosen import store_at
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.derived import as_base
+from symgrad.frontend.derived import OF_ARRAYS, as_base
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.enumerated import each, is_one_of_kinds
 from symgrad.frontend.exact import exact_class
@@ -100,6 +100,7 @@ def store_array(ctx: Lowering, owner: Ref, index: Index, value: Binding, node: a
     type_ = ctx.type_of(owner)
     if isinstance(type_, Array) and type_.dtype is None and type_.shape is None:
         raise UnknownType("the type of the array written to is not known", ctx.loc(node))
+    value = as_base(ctx, value, *OF_ARRAYS)
     operand = ctx.read(value, node)
     if isinstance(operand.type, List):
         operand = ctx.array_of(operand, None)
