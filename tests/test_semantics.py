@@ -294,7 +294,7 @@ def made_by_a_metaclass(x):
     return Tripled(x[0]).v * x[1]
 
 
-@refused
+@right
 def made_by_new(x):
     return Once(x[0]).v * x[1]
 
