@@ -7,6 +7,8 @@ from typing import Any
 
 #: the containers that classes can be derived from, each before those that it derives from itself
 CONTAINERS: tuple[type, ...] = (collections.defaultdict, collections.OrderedDict, collections.Counter, list, dict)
+#: the immutable classes that classes can be derived from
+VALUES: tuple[type, ...] = (tuple, str, int, float, complex)
 #: names that Python itself defines in a class
 WRITTEN_BY_PYTHON = {
     "__module__", "__doc__", "__dict__", "__weakref__", "__qualname__", "__annotations__", "__annotate__", "__annotate_func__",
@@ -35,8 +37,8 @@ def changed_reader(cls: type) -> str | None:
 
 
 def comes_from_base(cls: type, word: str) -> bool:
-    """Whether a class inherits a method from its container or from ``object``, or lacks it."""
-    return next((one for one in cls.__mro__ if word in vars(one)), object) in (*CONTAINERS, object)
+    """Whether a class inherits a method from the builtin class that it derives from or from ``object``, or lacks it."""
+    return next((one for one in cls.__mro__ if word in vars(one)), object) in (*CONTAINERS, *VALUES, object)
 
 
 def defined_anew(cls: type) -> set[str]:
@@ -72,7 +74,7 @@ def call_of_base(owner: Any, name: str, *args: Any) -> None:
 
 
 def instance_of_container(cls: Any, content: Any, names: Any, *values: Any) -> Any:
-    """Return an instance of a class derived from a list or dict, with given items and attributes, without calling its ``__init__``.
+    """Return an instance of a class derived from a builtin class, with given content and attributes, without calling its ``__init__``.
 
     >>> class Point(dict):
     ...     def __init__(self): raise TypeError
@@ -80,12 +82,14 @@ def instance_of_container(cls: Any, content: Any, names: Any, *values: Any) -> A
     {'x': 1.0}
     """
     base: Any = next(
-        one for one in (collections.defaultdict, collections.OrderedDict, collections.Counter, list, dict) if issubclass(cls, one)
+        one
+        for one in (collections.defaultdict, collections.OrderedDict, collections.Counter, list, dict, tuple, str, int, float, complex)
+        if issubclass(cls, one)
     )
-    instance = base.__new__(cls)
+    instance = base.__new__(cls) if issubclass(cls, list | dict) else base.__new__(cls, content)
     if issubclass(cls, list):
         list.extend(instance, content)
-    else:
+    elif issubclass(cls, dict):
         for key, value in dict(content).items():
             call_of_base(instance, "__setitem__", key, value)
     for name, value in zip(names, values, strict=True):
@@ -118,6 +122,6 @@ def delete_in_base(owner: Any, key: Any) -> None:
 
 
 __all__ = [
-    "CONTAINERS", "call_of_base", "changed_reader", "container_of", "copied_container", "delete_in_base", "instance_of_container",
+    "CONTAINERS", "VALUES", "call_of_base", "changed_reader", "container_of", "copied_container", "delete_in_base", "instance_of_container",
     "items_held", "store_in_base",
 ]  # fmt: skip

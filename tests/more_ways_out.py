@@ -14,20 +14,6 @@ def of_array(name: str, error: str, hint: str, old: str, new: str, runs: bool = 
 
 # ------------------------------------------------------------------ statements, and arrays that may share memory
 
-way("one instance for all", SYNTAX,
-    "make it a plain class, or make the instance outside the function", """
-class Single:
-    held = None
-    def __new__(cls):
-        if cls.held is None:
-            cls.held = super().__new__(cls)
-        return cls.held
-
-def f(a):
-    return a * a * (2 if Single() is Single() else 3)
-""",
-    ("def f(a):", "ONE = Single()\n\ndef f(a):"),
-    ("Single() is Single()", "ONE is ONE"))  # fmt: skip
 way("eval in a loop", SYNTAX,
     "write (v * v) in its place", """
 def f(x):

@@ -254,6 +254,24 @@ def named_tuple_unpacked_anew(x):
 
 
 @right
+def item_of_a_number_assigned_to(x):
+    """As code does that takes arrays and numbers."""
+    number, other = np.hypot(x[0], 2.0), float(x[1])
+    inside = number > 0.0
+    try:
+        if inside.any():
+            number[inside] = -number[inside]
+    except (TypeError, AttributeError):
+        if inside:
+            number = -number * x[1]
+    try:
+        other[0] = number
+    except TypeError as error:
+        other = other * len(str(error))
+    return number * other
+
+
+@right
 def named_tuple_added_anew(x):
     made = Summed(x[0], x[1]) + Summed(x[2], x[3])
     return made.a * made.b
@@ -294,7 +312,7 @@ def made_by_a_metaclass(x):
     return Tripled(x[0]).v * x[1]
 
 
-@refused
+@right
 def made_by_new(x):
     return Once(x[0]).v * x[1]
 

@@ -220,37 +220,6 @@ def g(a, n=3):
 def f(a):
     return g(a)
 """, ("    return g(a, n", "    if n == 0:\n        return a\n    return g(a, n"), runs=False)  # fmt: skip
-way("an instance that __new__ makes", SYNTAX, "make it a plain class, or make the instance outside the function", """
-class Scale:
-    def __new__(cls, value):
-        self = object.__new__(cls)
-        self.value = value
-        return self
-
-def f(a):
-    return Scale(2.0).value * a * a
-""", ("    def __new__(cls, value):\n        self = object.__new__(cls)\n        self.value = value\n        return self\n",
-      "    def __init__(self, value):\n        self.value = value\n"))  # fmt: skip
-way("a tuple that __new__ makes", SYNTAX, "derive Point from typing.NamedTuple", """
-import typing
-
-class Point(tuple):
-    def __new__(cls, x, y):
-        return super().__new__(cls, (x, y))
-
-def f(a):
-    return Point(a, 2.0)[0] * a
-""", ("(tuple):\n    def __new__(cls, x, y):\n        return super().__new__(cls, (x, y))\n",
-      "(typing.NamedTuple):\n    x: float\n    y: float\n"))  # fmt: skip
-way("a number of a class of its own", SYNTAX, "make it a plain class that holds the value", """
-class Meters(float):
-    def doubled(self):
-        return 2.0 * self
-
-def f(a):
-    return Meters(a).doubled() * a
-""", ("(float):\n    def doubled(self):\n        return 2.0 * self\n",
-      ":\n    def __init__(self, value):\n        self.value = value\n\n    def doubled(self):\n        return 2.0 * self.value\n"))  # fmt: skip
 way("items of a dict from outside that its class reads otherwise", SYNTAX,
     "make the instance of Twice in the function, of a plain dict", """
 class Twice(dict):

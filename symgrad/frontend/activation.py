@@ -92,7 +92,7 @@ def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda
             raise UnsupportedSyntax("a generator cannot be differentiated", ctx.loc(node), "return a list")
         return called(ctx, frame, function, bound, node)
     outer, loc, call, before = ctx.frame, ctx.builder.loc, ctx.loc(node), len(ctx.refusals)
-    ctx.frame = frame
+    ctx.frame, frame.nested = frame, ctx.nested
     ctx.stack.append((code, node))
     try:
         arrays = array_parameters(function.args) if frame.place is not None else frozenset()

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.containers import VALUES
 from symgrad.errors import UnknownType, UnsupportedSyntax
 from symgrad.frontend.absent import definite, definite_item, either
 from symgrad.frontend.abstract_values import settled
-from symgrad.frontend.adapters import adapted, name_of_partialmethod
+from symgrad.frontend.adapters import GETTERS, adapted, name_of_partialmethod
 from symgrad.frontend.appending import longest
 from symgrad.frontend.assigned_attributes import assigned_attribute, kind_of
 from symgrad.frontend.besides import HAVE_DEVICES
@@ -44,7 +45,8 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import is_number_or_array
-from symgrad.frontend.derived import BASES, is_derived, is_of_base, namespace_of
+from symgrad.frontend.derived import BASES, as_base, is_derived, is_of_base, namespace_of
+from symgrad.frontend.derived_values import is_super_of_class, of_super_class
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.enumerated import each, is_one_of_kinds
 from symgrad.frontend.exact import as_named, check_kind, exact_class, possible_classes
@@ -140,6 +142,8 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
                 attribute = present_attribute(ctx, value, attr, f"{type(value).__name__!r} object", node)
                 return outside(ctx, attribute, path(text, attr), attr)
             return of_class(ctx, owner, type(value), attr, node)
+        case Above(Static() as seen, cls) if is_super_of_class(owner):
+            return of_super_class(ctx, seen, cls, attr, node)
         case Above(instance, cls):
             return of_class(ctx, instance, kind_of_instance(instance), attr, node, after=cls)
         case Tup(kind=kind) if kind is not None and not attr.startswith("_") and not hasattr(tuple, attr):
@@ -220,6 +224,8 @@ def of_failure(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bindi
 def of_descriptor(ctx: Lowering, owner: Obj, held: Any, node: ast.AST) -> Binding:
     """An unset slot of an instance created in the function, or an attribute that Python itself fills."""
     cls, attr = owner.key.cls, held.__name__
+    if is_derived(owner) and held.__objclass__ in VALUES:
+        return attribute_of(ctx, as_base(ctx, owner), attr, node)
     if issubclass(held.__objclass__, BaseException) and attr in UNRAISED:
         return UNRAISED[attr]
     if isinstance(held, types.MemberDescriptorType) and not is_of_library(held.__objclass__):
@@ -427,6 +433,8 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
                     rely_on_class(ctx, MISSING, seen, attr, held)
                     if isinstance(owner, External):
                         ctx.rely(owner.text, type(owner.value), "type")
+                    if isinstance(held.fget, GETTERS):
+                        return ctx.apply(Static(held.fget, attr), [owner], {}, node)
                     return ctx.apply(Bound(owner, attr, held.fget), [], {}, node)
                 case functools.cached_property() as held:
                     rely_on_class(ctx, MISSING, seen, attr, held)

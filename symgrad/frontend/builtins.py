@@ -34,6 +34,7 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import standing_for
 from symgrad.frontend.derived import as_base, is_derived, namespace_of
+from symgrad.frontend.derived_values import is_derived_value
 from symgrad.frontend.enumerated import asked, each, is_one_of_kinds
 from symgrad.frontend.exact import (
     NUMBERS,
@@ -100,7 +101,7 @@ def reversed_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindi
         return own
     if (cls := class_of(args[0])) is not None and entry_of_class(ctx, cls, "__reversed__") is None:
         return definite(ctx, MISSING, node, TypeError, f"{cls.__name__!r} object is not reversible")
-    args = [as_base(ctx, args[0], "__reversed__")]
+    args = [as_base(ctx, args[0], "__reversed__", *(("__len__", "__getitem__") if is_derived_value(args[0]) else ()))]
     if isinstance(args[0], External) and isinstance(args[0].value, list | dict):
         check_reader(ctx, args[0].value)
     if own_method(ctx, args[0], "__getitem__") is not None:

@@ -40,6 +40,7 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import is_number_or_array
 from symgrad.frontend.declared import call_declared, call_function, is_declared, run_again_in_reverse
 from symgrad.frontend.derived import OF_ARRAYS, as_base, call_base, is_base_method, is_derived, is_of_base
+from symgrad.frontend.derived_values import values_read
 from symgrad.frontend.directional import make_directional, make_linear
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.dtype_questions import dtype_question
@@ -328,6 +329,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if not are_plain and is_of_base(value) and isinstance(args[0], External):
         change_outside(ctx, args[0])
         raise UnsupportedSyntax(f"{value.__qualname__} of an object from outside the function", ctx.loc(node), "call the method of a copy")
+    args = args if are_plain else values_read(ctx, value, args)
     try:
         lower = SPECIAL.get(value)
     except TypeError:

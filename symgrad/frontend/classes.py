@@ -15,10 +15,12 @@ from symgrad.abstraction import DTYPE_NAMES
 from symgrad.containers import container_of
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does
-from symgrad.frontend.bindings import Above, Binding, Static, Tup
+from symgrad.frontend.bindings import Above, Binding, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_function
-from symgrad.frontend.derived import begun, call_base, defined_by_base
+from symgrad.frontend.derived import call_base, defined_by_base
+from symgrad.frontend.derived_values import instance_of
+from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import GIVEN, fail
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.opaque import FOLLOWED, is_read, opaque
@@ -69,10 +71,12 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         word = "method" if len(left_out) == 1 else "methods"
         fail(ctx, TypeError, f"Can't instantiate abstract class {cls.__name__} with abstract {word} {', '.join(left_out)}")
     whole = Tup(tuple(args))
-    is_container = container_of(cls) is not None
-    instance = (
-        begun(ctx, cls, node) if is_container else ctx.new_object("record", (("args", whole), (GIVEN, whole)) if is_exception else (), cls)
-    )
+    if is_exception:
+        instance: Binding = ctx.new_object("record", (("args", whole), (GIVEN, whole)), cls)
+    else:
+        instance = instance_of(ctx, cls, args, kwargs, node)
+    if not isinstance(instance, Obj) or instance.key.kind != "record" or instance.key.cls is not cls:
+        return not_initialised(ctx, cls, instance, node)
     if dataclasses.is_dataclass(cls) and generated(cls, "__init__") is not None:
         values = dataclass_fields(ctx, cls, args, kwargs, node)
         handed_on = [values.pop(field.name) for field in fields_of(cls) if is_init_var(field)]
@@ -83,11 +87,21 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
             call_function(ctx, after, [instance, *handed_on], {}, node)
         return instance
     init = from_class(ctx, cls, "__init__")
+    is_container = container_of(cls) is not None
     if isinstance(init, types.FunctionType) and not (is_container and defined_by_base(cls, "__init__")):
         rely_on_class(ctx, instance, cls, "__init__", init)
         call_function(ctx, init, [instance, *args], kwargs, node)
     elif is_container:
         call_base(ctx, "__init__", instance, args, kwargs, node)
+    return instance
+
+
+def not_initialised(ctx: Lowering, cls: type, instance: Binding, node: ast.AST) -> Binding:
+    """What ``__new__`` returned, if it is no instance of the class: Python then does not call ``__init__``."""
+    returned = exact_class(ctx, instance, node)
+    if issubclass(returned, cls) and isinstance(from_class(ctx, returned, "__init__"), types.FunctionType):
+        what = f"__new__ of {cls.__name__} returns an instance of {returned.__name__}, or one from outside, and __init__ is called with it"
+        raise UnsupportedSyntax(what, ctx.loc(node), "define a function that returns the instance")
     return instance
 
 

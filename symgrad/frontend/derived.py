@@ -1,20 +1,23 @@
-"""Instances of classes derived from Python's containers: the storage of the base class, and the methods that the base class defines.
+"""Instances of classes derived from builtin classes: the storage of the base class, and the methods that the base class defines.
 
-Such an instance is a record of its attributes and one more entry, ``STORAGE``: a list or dict of the base class. A definition in the
-class itself comes first, as for any instance. Operations inherited from the container apply to the storage (``as_base``). So a class
-whose definitions were not examined is never taken for a plain list or dict.
+Such an instance is a record of its attributes and one more entry, ``STORAGE``: a value of the base class. A definition in the class
+itself comes first, as for any instance. Operations inherited from the base class apply to the storage (``as_base``). So a class whose
+definitions were not examined is never taken for its base class.
 """
 
 from __future__ import annotations
 
 import ast
 import collections
+import enum
 import operator
 import types
 from typing import Any, TypeGuard
 
+import numpy as np
+
 from symgrad.containers import CONTAINERS as BASES
-from symgrad.containers import changed_reader, comes_from_base, container_of, defined_anew, is_written_for_container
+from symgrad.containers import VALUES, changed_reader, comes_from_base, container_of, defined_anew, is_written_for_container
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Bound, HeapKey, Obj, Ref, Static
 from symgrad.frontend.context import Lowering
@@ -30,7 +33,9 @@ DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType)
 OPERATIONS: dict[str, Any] = {
     "__len__": len, "__contains__": operator.contains, "__iter__": iter, "__reversed__": reversed, "__getitem__": operator.getitem,
     "__setitem__": operator.setitem, "__delitem__": operator.delitem, "__repr__": repr, "__iadd__": operator.iadd,
-    "__imul__": operator.imul,
+    "__imul__": operator.imul, "__neg__": operator.neg, "__pos__": operator.pos, "__abs__": abs, "__invert__": operator.invert,
+    "__bool__": bool, "__int__": int, "__float__": float, "__complex__": complex, "__index__": operator.index, "__round__": round,
+    "__str__": str, "__format__": format, "__hash__": hash,
 }  # fmt: skip
 #: those of two operands: the base class gets the other operand's storage
 OF_TWO: dict[str, Any] = {
@@ -38,26 +43,45 @@ OF_TWO: dict[str, Any] = {
     "__eq__": operator.eq, "__ne__": operator.ne, "__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt,
     "__ge__": operator.ge,
 }  # fmt: skip
+OF_TWO |= {f"__{name}__": getattr(operator, name) for name in ("sub", "truediv", "floordiv", "mod", "pow")} | {"__divmod__": divmod}
+#: the same with the operands in the other order
+REFLECTED: dict[str, Any] = {
+    f"__r{word[2:]}": OF_TWO[word] for word in ("__add__", "__sub__", "__truediv__", "__floordiv__", "__mod__", "__pow__")
+}
 #: special methods that NumPy calls on an instance to convert it to an array
-OF_ARRAYS = ("__iter__", "__len__", "__getitem__", "__getattr__")
+OF_ITEMS = ("__iter__", "__len__", "__getitem__", "__getattr__")
+OF_ARRAYS = (*OF_ITEMS, "__float__", "__complex__", "__index__", "__array__", "__array_interface__")
 #: base classes whose methods call other methods of the instance, which a class can override
 BY_OTHERS = (collections.defaultdict, collections.OrderedDict, collections.Counter)
 #: the methods that a class derived from these may override
 LEFT = {"__init__", "__repr__", "__str__", "__missing__", "__hash__", "__eq__", "__doc__", "__module__", "__setattr__", "__delattr__"}
 
 
-def is_derived(binding: Any) -> TypeGuard[Obj]:
-    """Whether the binding is an instance of a class that derives from a container."""
-    return isinstance(binding, Obj) and binding.key.kind == "record" and container_of(binding.key.cls) is not None
+def value_class_of(cls: Any) -> type | None:
+    """The immutable builtin class that a user class derives from; None for named tuples, enumerations and classes of NumPy.
 
-
-def storage_of(ctx: Lowering, binding: Binding) -> Obj | None:
-    """The storage (list or dict) of an instance; None for all else."""
-    if not isinstance(binding, Obj) or not is_derived(binding):
+    >>> class Metres(float): pass
+    >>> value_class_of(Metres), value_class_of(float)
+    (<class 'float'>, None)
+    """
+    if not isinstance(cls, type) or cls in VALUES or issubclass(cls, bool | np.generic | enum.Enum) or hasattr(cls, "_fields"):
         return None
-    storage = dict(ctx.state.entries(binding.key)).get(STORAGE)
-    assert storage is None or isinstance(storage, Obj)
-    return storage
+    return next((base for base in VALUES if issubclass(cls, base)), None)
+
+
+def base_of(cls: Any) -> type | None:
+    """The builtin class, container or immutable, that a user class derives from."""
+    return container_of(cls) or value_class_of(cls)
+
+
+def is_derived(binding: Any) -> TypeGuard[Obj]:
+    """Whether the binding is an instance of a class that derives from a container or an immutable builtin class."""
+    return isinstance(binding, Obj) and binding.key.kind == "record" and base_of(binding.key.cls) is not None
+
+
+def storage_of(ctx: Lowering, binding: Binding) -> Binding | None:
+    """The storage of an instance, a value of the base class; None for all else."""
+    return dict(ctx.state.entries(binding.key)).get(STORAGE) if is_derived(binding) else None
 
 
 def as_base(ctx: Lowering, binding: Binding, *words: str) -> Binding:
@@ -136,8 +160,8 @@ def filled(ctx: Lowering, owner: Obj, args: list[Binding], kwargs: dict[str, Bin
 
 
 def is_of_base(value: Any) -> bool:
-    """Whether the value is a method of a container, such as ``dict.__getitem__``, that is not written in Python."""
-    return isinstance(value, DESCRIPTORS) and value.__objclass__ in BASES
+    """Whether the value is a method of a builtin class, such as ``dict.__getitem__``, that is not written in Python."""
+    return isinstance(value, DESCRIPTORS) and value.__objclass__ in (*BASES, *VALUES)
 
 
 def check_union(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> None:
@@ -167,15 +191,20 @@ def call_base(ctx: Lowering, name: str, owner: Obj, args: list[Binding], kwargs:
         return item_or_missing(ctx, owner, args[0], node)
     if name in OF_TWO and not kwargs:
         others = [storage_of(ctx, other) or other for other in args]
+        if base_of(owner.key.cls) in VALUES and any(isinstance(other, Obj) for other in others):
+            what = f"{name} of a {getattr(base_of(owner.key.cls), '__name__', 'value')} is called with an instance of another class"
+            raise UnsupportedSyntax(what, ctx.loc(node), "write the operator")
         result = ctx.apply(Static(OF_TWO[name]), [storage, *others], {}, node)
+    elif name in REFLECTED and len(args) == 1 and not kwargs:
+        result = ctx.apply(Static(REFLECTED[name]), [storage_of(ctx, args[0]) or args[0], storage], {}, node)
     elif name in OPERATIONS and not kwargs:
         result = ctx.apply(Static(OPERATIONS[name]), [storage, *args], {}, node)
     elif name.startswith("__"):
-        what = f"{name} of a {getattr(container_of(owner.key.cls), '__name__', 'container')} is not supported"
+        what = f"{name} of a {getattr(base_of(owner.key.cls), '__name__', 'container')} is not supported"
         raise UnsupportedSyntax(what, ctx.loc(node), "write the operator, or the function that calls it")
     else:
         result = ctx.apply(Bound(storage, name), args, kwargs, node)
-    return owner if result == storage else result
+    return owner if result == storage and base_of(owner.key.cls) not in VALUES else result
 
 
 def says_what_is_missing(ctx: Lowering, owner: Obj) -> bool:

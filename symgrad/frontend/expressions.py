@@ -9,6 +9,7 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does
 from symgrad.frontend.bindings import Binding, Missing, Num, Obj, Static, Tup, known_key
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import as_base
 from symgrad.frontend.function_attributes import new_function
 from symgrad.frontend.growing_dicts import is_to_grow, let_grow, new_dict, new_growing, note_new_site
 from symgrad.frontend.iterate import elements
@@ -142,6 +143,8 @@ def formatted(ctx: Lowering, part: ast.FormattedValue, is_last: bool) -> tuple[s
         form = f":{spec.value}"
     if not conversion and own_method(ctx, held, "__format__") is not None:
         held, form = ctx.apply(Static(format, "format"), [held, Static(form[1:])], {}, value), ""
+    if form and not conversion:
+        held = as_base(ctx, held, "__format__", "__str__", "__repr__")
     if form and not conversion and isinstance(held, Obj) and held.key.kind == "record":
         raise UnsupportedSyntax("a format of an instance is not supported", ctx.loc(value), "format its attributes")
     template = "{" + (f"!{chr(conversion)}" if conversion else "") + form + "}"

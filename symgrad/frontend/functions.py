@@ -18,6 +18,9 @@ from symgrad.frontend.recursion import HANDED, call_nested_recursive, call_recur
 from symgrad.frontend.shared_state import is_readable
 from symgrad.frontend.source import global_names, local_names, read, yields
 
+DECIDED = "a static number decides"  #: in the set of recursive functions, with a function: its calls were too many to be inlined
+MOST_CALLS = 40  #: the most calls that are inlined because of that
+
 
 def inline(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Lower the body of a user function here; a recursive one becomes a function of the program."""
@@ -65,6 +68,20 @@ def origin_of(held: Any) -> Any:
     return held[0] if isinstance(held, tuple) else held.__code__ if isinstance(held, types.FunctionType) else held
 
 
+def is_decided(ctx: Lowering, code: Any, site: Any, args: list[Binding]) -> bool:
+    """Whether a recursive call is inlined, because a static number decides that it happens: no branch or loop of the program is around it.
+
+    If there are too many such calls, lowering restarts without this.
+    """
+    is_static = any(type(value) is int for a in args for value in known_value(a))
+    if not is_static or (DECIDED, site) in ctx.recursive_sites or ctx.keeps_text or ctx.bodies or ctx.nested != ctx.frame.nested:
+        return False
+    ctx.recursive_calls += 1
+    if ctx.recursive_calls > MOST_CALLS or sum(held == code for held, _ in ctx.stack) > WRITTEN_OUT:
+        raise CallsItself((DECIDED, site))
+    return True
+
+
 def is_written_out(ctx: Lowering, code: Any, site: Any, args: list[Binding], node: ast.AST) -> bool:
     """Whether a recursive call is inlined, because its arguments have static structure, or a static number, that bounds its depth.
 
@@ -73,6 +90,8 @@ def is_written_out(ctx: Lowering, code: Any, site: Any, args: list[Binding], nod
     """
     if (HANDED, site) in ctx.recursive_sites:
         return False
+    if is_decided(ctx, code, site, args):
+        return True
     known = any(isinstance(a, Obj) and not isinstance(ctx.state.heap[a.key], Ref) for a in args)
     known = known or ctx.unroll and any(type(value) is int for a in args for value in known_value(a))
     if not known:

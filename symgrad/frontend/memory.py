@@ -231,7 +231,7 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
                 return load_list(ctx, content, index_of(ctx, node), whole)
             return load_sequence(ctx, owner, [b for _, b in content], index_of(ctx, node), whole)
         case Obj() if is_dict(owner):
-            return item_of_dict(ctx, owner, held_item(ctx, node, whole), whole)
+            return item_of_dict(ctx, owner, as_base(ctx, held_item(ctx, node, whole), "__hash__", "__eq__"), whole)
         case Iter(kind="range"):
             index = index_of(ctx, node)
             return item_of_range(ctx, owner, index.spec, index.operands, whole)

@@ -32,6 +32,7 @@ from symgrad.frontend.bindings import (
     is_taken_whole,
 )
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import OF_ARRAYS, as_base, is_derived
 from symgrad.frontend.pinning import NotLiteral, pinned
 from symgrad.frontend.program_state import State, held_items, is_long
 from symgrad.ir.core import FALSE, NONE, TRUE, UNDEF, ZERO, Block, Const, If, Operand, Value
@@ -144,8 +145,9 @@ def with_items(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
         raise UnsupportedSyntax(what, ctx.loc(node), "make it a list")
     if is_range(binding):
         return ctx.apply(Static(list), [binding], {}, node)
+    binding = as_base(ctx, binding, *OF_ARRAYS)
     held = held_items(binding, ctx.state) if isinstance(binding, Obj | Tup) else None
-    if held is not None and any(is_taken_whole(item) or is_range(item) for item in held):
+    if held is not None and any(is_taken_whole(item) or is_range(item) or is_derived(item) for item in held):
         return Tup(tuple(with_items(ctx, item, node) for item in held))
     return binding
 

@@ -36,7 +36,7 @@ from symgrad.frontend.exact import exact_class
 from symgrad.frontend.flow import branch
 from symgrad.frontend.growing_dicts import new_dict
 from symgrad.frontend.members import as_number
-from symgrad.frontend.operands import with_items
+from symgrad.frontend.operands import known_value, with_items
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import OWN_OPERATORS, class_of, own_method
 from symgrad.frontend.python_results import made_by
@@ -405,4 +405,7 @@ def signed(ctx: Lowering, kind: type[ast.unaryop], binding: Binding, node: ast.A
         return Num(Const(as_python_does(ctx, node, lambda: SIGNS[kind](value))))
     if own_method(ctx, binding, word := OWN_SIGNS[kind]) is not None:
         return ctx.apply_method(binding, word, [], node)
+    binding = as_base(ctx, binding, word)
+    if known := known_value(binding):
+        return Num(Const(as_python_does(ctx, node, lambda: SIGNS[kind](known[0]))))
     return ctx.make(ctx.call(row_of(ctx, kind, node), ctx.read(binding, node)))

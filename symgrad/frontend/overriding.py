@@ -7,7 +7,6 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.derived import BASES
 from symgrad.frontend.reading import entry_of_class
 
 #: special methods that no construct calls, or that change no number
@@ -48,17 +47,9 @@ def check_container(ctx: Lowering, cls: type) -> None:
 
 
 def check_making(ctx: Lowering, cls: type) -> None:
-    """Refuse to create an instance of a class whose construction is more than a call of ``__init__`` on a new object."""
+    """Refuse to create an instance of a class whose construction is more than calls of ``__new__`` and ``__init__``."""
     if isinstance(entry_of_class(ctx, type(cls), "__call__"), types.FunctionType):
         raise UnsupportedSyntax(f"{type(cls).__name__}, the metaclass of {cls.__name__}, defines __call__", ctx.builder.loc)
-    if entry_of_class(ctx, cls, "__new__") not in (vars(object)["__new__"], *(vars(one).get("__new__") for one in BASES)):
-        what = f"instances of {cls.__name__} are not made by __init__ alone: it has a __new__ of its own"
-        hint = "make it a plain class, or make the instance outside the function"
-        if issubclass(cls, tuple | int | float | complex | str):
-            hint = (
-                f"derive {cls.__name__} from typing.NamedTuple" if issubclass(cls, tuple) else "make it a plain class that holds the value"
-            )
-        raise UnsupportedSyntax(what, ctx.builder.loc, hint)
 
 
 def check_reading(ctx: Lowering, cls: type) -> None:

@@ -8,12 +8,12 @@ import enum
 import types
 from typing import Any
 
-from symgrad.containers import container_of
+from symgrad.containers import VALUES
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does
 from symgrad.frontend.bindings import Binding, Choice, External, HeapKey, Iter, Maybe, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.derived import as_base, is_derived
+from symgrad.frontend.derived import as_base, base_of, is_derived
 from symgrad.frontend.dicts import in_order
 from symgrad.frontend.exceptions import GIVEN
 from symgrad.frontend.opaque import opaque_operand
@@ -74,8 +74,8 @@ def pairs_of(ctx: Lowering, key: HeapKey, node: ast.AST) -> Operand:
 
 
 def shown_as(ctx: Lowering, binding: Binding, word: str) -> Binding:
-    """The instance as its list or dict, whose text has no class name, if its class inherits the method."""
-    if not isinstance(binding, Obj) or not is_derived(binding) or container_of(binding.key.cls) not in (list, dict):
+    """The instance as a value of its base class, whose text has no class name, if its class inherits the method."""
+    if not isinstance(binding, Obj) or not is_derived(binding) or base_of(binding.key.cls) not in (list, dict, *VALUES):
         return binding
     return as_base(ctx, binding, word, "__repr__")
 

@@ -194,6 +194,7 @@ class Frame:
     place: Loc | None = None  #: of one of our compositions: the location of its call, which the user sees for all its lines
     called_at: Loc | None = None  #: the same for a library function whose source is lowered
     sent: Binding | None = None  #: of a generator: the value sent to it at the next resumption
+    nested: int = 0  #: of a call: the nesting depth of its body in branches and loops
     lowered: int = 0  #: the number of lowered statements, counted again for each unrolled iteration
 
 

@@ -15,7 +15,7 @@ from symgrad.containers import container_of
 from symgrad.errors import UnknownType
 from symgrad.frontend.bindings import Binding, External, Maybe, Num, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.derived import defined_by_base
+from symgrad.frontend.derived import as_base, defined_by_base, is_derived
 from symgrad.frontend.opaque import followed, is_own
 from symgrad.frontend.reading import from_class, methods_of, root_of
 from symgrad.ir.types import Object, Scalar, Unknown
@@ -108,16 +108,18 @@ def manages_in_library(ctx: Lowering, binding: Binding) -> bool:
 
 def as_index(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     """An index or a count: the integer that ``__index__`` returns, else the value itself."""
-    return asked_of(ctx, binding, "__index__", [], node) or binding
+    return asked_of(ctx, binding, "__index__", [], node) or as_base(ctx, binding, "__index__")
 
 
 def as_float(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     """The argument of a function of numbers: the number that ``__float__`` or ``__index__`` returns, else the value itself."""
+    if is_derived(binding) and issubclass(binding.key.cls, float):
+        return as_base(ctx, binding)  # C reads the number without a call
     for word in ("__float__", "__index__"):
         number = asked_of(ctx, binding, word, [], node)
         if number is not None:
             return checked(ctx, number, ("float",) if word == "__float__" else ("int", "bool"), word, node)
-    return binding
+    return as_base(ctx, binding, "__float__", "__index__")
 
 
 def checked(ctx: Lowering, number: Binding, kinds: tuple[str, ...], word: str, node: ast.AST) -> Binding:

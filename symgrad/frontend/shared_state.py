@@ -159,6 +159,7 @@ class SharedState:
     looped: bool = False  #: an iterable of a loop is being evaluated
     rounds: int = 0  #: the number of unrolled iterations
     statements: int = 0  #: and of the statements in them
+    recursive_calls: int = 0  #: the number of recursive calls that a static number decides, each inlined
     nested: int = 0  #: nesting depth of the current block in branches and loops
     going: list[Going] = field(default_factory=list)  #: the iterable of each enclosing loop
     unresolved: int = 0  #: how often a path ended at a recursive call whose result was unknown

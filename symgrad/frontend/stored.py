@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.containers import call_of_base, delete_in_base, instance_of_container, store_in_base
+from symgrad.containers import call_of_base, container_of, delete_in_base, instance_of_container, store_in_base
 from symgrad.errors import UnknownType, UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.alias_hints import argument_apart
 from symgrad.frontend.bindings import (
@@ -435,17 +435,21 @@ class Storing:
             return self.call(instance_of, cls, self.ctx.call("list_of", *names), *values, effect=False)
         return self.value(Broken("objects of its class cannot be stored"))
 
-    def new_instance(self, key: HeapKey, storage: Obj) -> Operand:
-        """An instance of a class that derives from a list or dict: changes of its storage apply to the instance, too."""
+    def new_instance(self, key: HeapKey, storage: Binding) -> Operand:
+        """An instance of a class that derives from a builtin class: changes of a container's storage apply to the instance, too."""
         entries = dict(self.ctx.state.entries(key))
         del entries[STORAGE]
-        if storage.key.exact not in (None, collections.OrderedDict) or storage.key.doubtful:
+        is_container = container_of(key.cls) is not None
+        plain = isinstance(storage, Obj) and storage.key.exact in (None, collections.OrderedDict) and not storage.key.doubtful
+        if is_container and not plain:
             return self.value(Broken("its contents are not supported"))
         cls, names = Const(key.cls, owner_name(self.ctx, key.cls)), self.ctx.call("list_of", *[Const(name) for name in entries])
         values = [self.value(held) for held in entries.values()]
-        instance = self.call(instance_of_container, cls, self.new_object(storage, storage.key), names, *values, effect=False)
-        self.ctx.state.handles[storage.key] = instance
-        self.ctx.storages[storage.key] = key.cls
+        content = self.new_object(storage, storage.key) if is_container and isinstance(storage, Obj) else self.value(storage)
+        instance = self.call(instance_of_container, cls, content, names, *values, effect=False)
+        if is_container and isinstance(storage, Obj):
+            self.ctx.state.handles[storage.key] = instance
+            self.ctx.storages[storage.key] = key.cls
         return instance
 
     def list_of(self, binding: Obj) -> Operand:

@@ -28,7 +28,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.chosen import store_at
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.derived import as_base
+from symgrad.frontend.derived import OF_ARRAYS, as_base
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.enumerated import each, is_one_of_kinds
 from symgrad.frontend.exact import exact_class
@@ -69,6 +69,9 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
             store_list(ctx, owner, index, value, whole)
         case Obj(key) if is_dict(owner):
             dict_items.store(ctx, owner, held_item(ctx, node, whole), value, whole)
+        case Num(operand) if isinstance(operand.type, Scalar):
+            index_of(ctx, node)
+            not_assigned_to(ctx, owner, whole)
         case Ref() | Num():
             raise UnknownType("the type of the array written to is not known", ctx.loc(whole))
         case Iter(kind="flat", parts=(Ref() as target,)):
@@ -77,10 +80,17 @@ def store_item(ctx: Lowering, owner: Binding, node: ast.expr | Index, value: Bin
             ctx.apply_method(owner, "__setitem__", [held_item(ctx, node, whole), value], whole)
         case Tup():
             index_of(ctx, node)
-            fail(ctx, TypeError, f"{exact_class(ctx, owner, whole).__name__!r} object does not support item assignment")
+            not_assigned_to(ctx, owner, whole)
         case _:
             change_outside(ctx, owner)
             raise UnsupportedSyntax("this cannot be written to", ctx.loc(whole), "copy it into an array made in the function")
+
+
+def not_assigned_to(ctx: Lowering, owner: Binding, node: ast.AST) -> None:
+    """A store to an item of a number or tuple, for which Python raises."""
+    cls = exact_class(ctx, owner, node)
+    name = f"numpy.{cls.__name__}" if cls.__module__ == "numpy" else cls.__name__
+    fail(ctx, TypeError, f"{name!r} object does not support item assignment")
 
 
 def is_changed_there(owner: Binding, old: Binding) -> bool:
@@ -100,6 +110,7 @@ def store_array(ctx: Lowering, owner: Ref, index: Index, value: Binding, node: a
     type_ = ctx.type_of(owner)
     if isinstance(type_, Array) and type_.dtype is None and type_.shape is None:
         raise UnknownType("the type of the array written to is not known", ctx.loc(node))
+    value = as_base(ctx, value, *OF_ARRAYS)
     operand = ctx.read(value, node)
     if isinstance(operand.type, List):
         operand = ctx.array_of(operand, None)
