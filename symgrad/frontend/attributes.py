@@ -51,11 +51,11 @@ from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.enumerated import each, is_one_of_kinds
 from symgrad.frontend.exact import as_named, check_kind, exact_class, possible_classes
 from symgrad.frontend.exceptions import GIVEN, fail, sees
+from symgrad.frontend.filling import extent_of, size_of
 from symgrad.frontend.flow import choose
 from symgrad.frontend.function_attributes import attribute_of_function
 from symgrad.frontend.growing_dicts import check_attribute
 from symgrad.frontend.opaque import GENERATORS, followed
-from symgrad.frontend.operands import extent_of, size_of
 from symgrad.frontend.outside import outside, rely_on_class
 from symgrad.frontend.overriding import check_reading
 from symgrad.frontend.reading import (

@@ -18,8 +18,8 @@ from symgrad.frontend.abstract_values import settled
 from symgrad.frontend.bindings import Binding, HeapKey, Name, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import fail, fail_unless
+from symgrad.frontend.filling import operand_of_extent
 from symgrad.frontend.memory import Index, load_array
-from symgrad.frontend.operands import operand_of_extent
 from symgrad.frontend.program_state import is_long
 from symgrad.frontend.stores import store_array
 from symgrad.ir.core import NONE, ZERO, Block, Call, Const, Operand, walk

@@ -17,12 +17,13 @@ from symgrad.frontend.abstract_values import settled
 from symgrad.frontend.batch_results import Form, FormOf, kept_results, place_along
 from symgrad.frontend.bindings import Binding, External, HeapKey, Name, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.filling import extent_of
 from symgrad.frontend.flow import counted, loop_key
 from symgrad.frontend.inner import names_of
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memory import load_array
 from symgrad.frontend.nested import refuse_option
-from symgrad.frontend.operands import extent_of, unwrap
+from symgrad.frontend.operands import unwrap
 from symgrad.frontend.outside import entries_of, outside
 from symgrad.frontend.pinning import pinned
 from symgrad.frontend.program_state import is_long

@@ -317,6 +317,11 @@ def is_plain_tuple(binding: Binding) -> bool:
     return isinstance(binding, Tup) and not isinstance(binding, View) and binding.kind is None
 
 
+def is_range(binding: Any) -> bool:
+    """Whether the binding is a ``range``."""
+    return isinstance(binding, Iter) and binding.kind == "range" and binding.key is None
+
+
 def is_taken_whole(binding: Binding) -> bool:
     """Whether NumPy treats the binding as one object: an iterator, a dict, a view of one, or a set."""
     match binding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.operands import blank
+from symgrad.frontend.filling import blank
 from symgrad.frontend.program_state import State
 from symgrad.ir.core import TRUE, UNDEF, Block, Call, If, Operand, Value, walk
 from symgrad.ops.declare import ROWS

@@ -49,6 +49,7 @@ from symgrad.frontend.exact import (
     possible_classes,
 )
 from symgrad.frontend.exceptions import instance_of
+from symgrad.frontend.filling import extent_of
 from symgrad.frontend.flow import choose
 from symgrad.frontend.folding import fold
 from symgrad.frontend.function_attributes import has_function_attribute
@@ -56,7 +57,7 @@ from symgrad.frontend.growing_dicts import as_dict, check_attribute, dict_of, ne
 from symgrad.frontend.iterate import indices_of, items_of, known_items, read_at_once, sequence
 from symgrad.frontend.number_builtins import CONVERTING
 from symgrad.frontend.opaque import opaque
-from symgrad.frontend.operands import extent_of, static_key, unwrap
+from symgrad.frontend.operands import static_key, unwrap
 from symgrad.frontend.operators import binary
 from symgrad.frontend.outside import check_reader, entries_of
 from symgrad.frontend.printed import shown, text_of

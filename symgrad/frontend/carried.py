@@ -19,12 +19,12 @@ from symgrad.frontend.abstract_values import (
     rebuild,
     rows_in,
 )
-from symgrad.frontend.bindings import MISSING, Binding, Broken, HeapKey, Location, Name, Num, Obj, Ref, Static, is_row
+from symgrad.frontend.bindings import MISSING, Binding, Broken, HeapKey, Location, Name, Num, Obj, Ref, Static, is_range, is_row
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exposed import expose, learn_exposed, mark_exposed
+from symgrad.frontend.filling import WHOLE, Head, Plan, blank, operands_of
 from symgrad.frontend.joinable import reordered
 from symgrad.frontend.kinship import bases_of, chosen_arrays, learn_bases, relate_objects, related_objects
-from symgrad.frontend.operands import WHOLE, Head, Plan, blank, is_range, operands_of
 from symgrad.frontend.program_state import CODE, RAISED, Loop, State
 from symgrad.frontend.reach import memory_held, memory_in, memory_within, reached_twice
 from symgrad.frontend.sequences import owns_items

@@ -27,6 +27,7 @@ from symgrad.frontend.bindings import (
     Static,
     Tup,
     View,
+    is_range,
     known_key,
     python_class,
 )
@@ -41,7 +42,7 @@ from symgrad.frontend.exact import exact_class, is_single, never_equal
 from symgrad.frontend.flow import choose, choose_in_turn
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.members import as_number
-from symgrad.frontend.operands import is_range, static_binding, static_key, with_items
+from symgrad.frontend.operands import static_binding, static_key, with_items
 from symgrad.frontend.operators import ORDERS, STATIC_OPERATORS, are_containers, binary, first_answer, is_of_numpy, own_tries, row_of
 from symgrad.frontend.outside import rely_on_membership
 from symgrad.frontend.protocols import COMPARISONS, ITERABLE, Namespace, class_of, defines_any, own_method

@@ -19,9 +19,9 @@ from symgrad.frontend.branch_sides import Side
 from symgrad.frontend.carried import after_loop, loop
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exceptions import Pending, after_rounds, come_out, end_round, reopen
+from symgrad.frontend.filling import Head
 from symgrad.frontend.interruptions import Raised, Unresolved
 from symgrad.frontend.joins import join_states
-from symgrad.frontend.operands import Head
 from symgrad.frontend.pinning import pinnable, refused_beside, what_decides
 from symgrad.frontend.program_state import BREAK, CODE, NEXT, RESULT, RETURN, Frame, Loop, State
 from symgrad.frontend.source import assigned

@@ -28,6 +28,7 @@ from symgrad.frontend.bindings import (
     Step,
     Tup,
     View,
+    is_range,
     python_class,
 )
 from symgrad.frontend.context import Lowering
@@ -38,7 +39,7 @@ from symgrad.frontend.flow import branch
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.interruptions import NeedsState
 from symgrad.frontend.members import is_enumeration
-from symgrad.frontend.operands import is_range, static_binding
+from symgrad.frontend.operands import static_binding
 from symgrad.frontend.outside import check_reader, outside, rely_on_keys
 from symgrad.frontend.pinning import pinned_length
 from symgrad.frontend.program_state import State, is_long

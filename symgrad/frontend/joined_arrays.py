@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from symgrad.frontend.bindings import Location, Ref
 from symgrad.frontend.branch_sides import Side
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.operands import blank, filled
+from symgrad.frontend.filling import blank, filled
 from symgrad.frontend.program_state import NO_LOCATIONS, State
 from symgrad.ir.core import FALSE, NONE, TRUE, UNDEF, Block, If, Operand, Value
 from symgrad.ir.types import BOOL, Array, Scalar, Type, join

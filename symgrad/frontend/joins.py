@@ -45,10 +45,10 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.branch_sides import Side, only_where, passed_on
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.exposed import expose_on_both, hand_on, is_exposed, join_exposed, make_for_caller
+from symgrad.frontend.filling import operands_of
 from symgrad.frontend.joinable import can_be_called, chooses_object, holds_object, inner_of, is_of_numbers, is_same_number, sites_of
 from symgrad.frontend.joined_arrays import JoinedArrays
 from symgrad.frontend.joined_rows import own_items, own_rows, row_in_both, rows_left, share_rows
-from symgrad.frontend.operands import operands_of
 from symgrad.frontend.path_conditions import in_all
 from symgrad.frontend.program_state import CODE, NO_LOCATIONS, RAISED, State
 from symgrad.frontend.reach import memory_held, memory_within, objects_in, reached, tuple_and_items

@@ -7,7 +7,7 @@ from typing import Any
 
 from symgrad.frontend.bindings import NO_KEYS, HeapKey, Location, Ref
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.operands import Head, Plan
+from symgrad.frontend.filling import Head, Plan
 from symgrad.frontend.program_state import State
 from symgrad.frontend.reach import reached
 from symgrad.ir.core import FALSE, TRUE, Const, Operand

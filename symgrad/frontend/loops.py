@@ -9,7 +9,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, View
+from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, View, is_range
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import as_base
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
@@ -28,7 +28,6 @@ from symgrad.frontend.iterate import (
     shape_of_object,
 )
 from symgrad.frontend.live import rounds_from
-from symgrad.frontend.operands import is_range
 from symgrad.frontend.program_state import BREAK, NEXT, RETURN, Going, Loop, held_items, is_long
 from symgrad.frontend.source import assigned
 from symgrad.frontend.stepping import begin, sites_of, with_position

@@ -11,9 +11,9 @@ from symgrad.frontend.abstract_values import NOTHING, Skeleton, leaves, places_i
 from symgrad.frontend.activation import bind_arguments, body_result, default_bindings, holds_function
 from symgrad.frontend.bindings import Binding, Fun, Location, Maybe, Num, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.filling import operands_of
 from symgrad.frontend.interruptions import Raised, Unresolved
 from symgrad.frontend.memory_groups import copy_written
-from symgrad.frontend.operands import operands_of
 from symgrad.frontend.program_state import Frame
 from symgrad.frontend.reach import memory_within, objects_around
 from symgrad.frontend.recursive_effects import (

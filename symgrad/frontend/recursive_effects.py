@@ -23,7 +23,7 @@ from symgrad.frontend.abstract_values import (
 from symgrad.frontend.bindings import MISSING, Binding, HeapKey, Location, Name, Obj, Ref, Step, memory_of
 from symgrad.frontend.columns import columns
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.operands import operands_of
+from symgrad.frontend.filling import operands_of
 from symgrad.frontend.program_state import State
 from symgrad.frontend.reach import memory_in
 from symgrad.ir.core import Apply, Block, Call, Const, Func, Operand, Value, applied, walk

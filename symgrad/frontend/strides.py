@@ -9,7 +9,8 @@ import numpy as np
 from symgrad.errors import SymgradError, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.bindings import Binding, Num, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.operands import extent_of, known_value
+from symgrad.frontend.filling import extent_of
+from symgrad.frontend.operands import known_value
 from symgrad.frontend.tables import special
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import DTYPES, Array
