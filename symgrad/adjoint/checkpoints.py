@@ -34,13 +34,14 @@ from symgrad.ir.core import (
     Value,
     While,
     clone_block,
+    definitions,
     substitute,
     walk,
 )  # fmt: skip
 from symgrad.ir.layout import Layout, enter, leave
 from symgrad.ir.types import INT, Tape, Type
 from symgrad.ops.aliases import read_in
-from symgrad.ops.build import renamed, retype, symbols_of, values
+from symgrad.ops.build import renamed, retype, symbols_of
 
 
 @dataclass(slots=True)
@@ -293,8 +294,8 @@ class Rerun:
     def symbols_of_rounds(self) -> dict[str, str]:
         """New symbols for the extents that belong to one iteration, where the state's shape changes between iterations."""
         changing = any(symbols_of(self.args[k].type) - symbols_of(self.primal.inits[k].type) for k in self.slots)
-        own = {value for block in self.primal.blocks for value in values(block)} if changing else set()
-        outside = {name for value in values(self.func.body) if value not in own for name in symbols_of(value.type)}
+        own = {value for block in self.primal.blocks for value in definitions(block)} if changing else set()
+        outside = {name for value in definitions(self.func.body) if value not in own for name in symbols_of(value.type)}
         inside = {name for value in own for name in symbols_of(value.type)}
         return {name: self.sweep.builder.symbol("k") for name in sorted(inside - outside)}
 

@@ -263,7 +263,7 @@ class Attempt:
                 self.aliases |= dict(zip(leaf_paths(leaf, spelled), leaf_paths(leaf, there), strict=True))
             return self.objects[first]
         if is_cycle(item):
-            return self.container_around(item, path)
+            return self.container_around(item)
         binding = self.new_argument(ctx, name, path, item)
         if isinstance(binding, Obj):
             self.objects[path] = binding
@@ -358,8 +358,8 @@ class Attempt:
 
         return replace(item, shape=tuple(known(axis, extent) for axis, extent in enumerate(item.shape)))
 
-    def container_around(self, item: Abstract, path: str) -> Binding:
-        """The container that contains itself at a path."""
+    def container_around(self, item: Abstract) -> Binding:
+        """The container that contains itself."""
         assert isinstance(item, StaticArgument)
         key = self.around[-1 - item.key[1]]
         return Broken("it is a tuple that contains itself") if key is None else Obj(key)

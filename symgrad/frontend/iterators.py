@@ -177,7 +177,7 @@ def accumulate(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bind
 def deque(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """A deque is a list with a few more methods."""
     sought = kwargs.get("maxlen", args[1] if len(args) > 1 else NONE)
-    most = None if sought == NONE else maximum_length(ctx, sought, node)
+    most = None if sought == NONE else maximum_length(ctx, sought)
     initial = list_(ctx, args[:1], {}, node)
     assert isinstance(initial, Obj)
     content = ctx.state.heap[initial.key]
@@ -192,7 +192,7 @@ def deque(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return Obj(key)
 
 
-def maximum_length(ctx: Lowering, most: Binding, node: ast.AST) -> Operand:
+def maximum_length(ctx: Lowering, most: Binding) -> Operand:
     """How many items a deque holds at most, which may be computed; an integer of the call becomes part of the signature."""
     if isinstance(most, Num) and not isinstance(most.operand, Const) and most.operand.type == INT and pinnable(ctx, most) is None:
         fail_unless(ctx, ctx.call("greater_equal", most.operand, ZERO), ValueError, "maxlen must be non-negative")

@@ -252,10 +252,10 @@ def external_dict_method(ctx: Lowering, value: dict[Any, Any], text: str, name: 
         return at_key(ctx, args[0], value, node, lambda key, _: dict_items.known_item(ctx, value, text, key, node), lambda _: default)
     rely_on_keys(ctx, value, text)
     pairs = [(static_binding(k), outside(ctx, v, item_text(ctx, text, k), key_word(k))) for k, v in value.items()]
-    return dict_view(name, pairs, args, node, ctx)
+    return dict_view(name, pairs, node, ctx)
 
 
-def dict_view(name: str, pairs: list[tuple[Binding, Binding]], args: list[Binding], node: ast.AST, ctx: Lowering) -> Binding:
+def dict_view(name: str, pairs: list[tuple[Binding, Binding]], node: ast.AST, ctx: Lowering) -> Binding:
     match name:
         case "items":
             return View(tuple(Tup(p) for p in pairs), pairs=True)
@@ -271,7 +271,7 @@ def dict_method(name: str) -> Callable[..., Binding]:
         content = ctx.state.heap[owner.key]
         assert not isinstance(content, Ref)
         ctx.check_keys(owner.key, node)
-        result = dict_view(name, [(static_binding(k), b) for k, b in content], args, node, ctx)
+        result = dict_view(name, [(static_binding(k), b) for k, b in content], node, ctx)
         return replace(result, owner=owner.key) if isinstance(result, View) else result
 
     return run_

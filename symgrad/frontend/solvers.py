@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import SymgradError
-from symgrad.frontend.bindings import Binding, Num, Static, Tup
+from symgrad.frontend.bindings import Binding, Num, Static, Tup, is_none
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.inner import Derivative
 from symgrad.frontend.integrals import of_quad
 from symgrad.frontend.opaque import opaque
-from symgrad.frontend.solving import NUMBER, Enclosed, Solving, is_none, is_real_number, is_value, items_of, unread
+from symgrad.frontend.solving import NUMBER, Enclosed, Solving, is_real_number, is_value, items_of, unread
 from symgrad.frontend.trajectories import of_odeint, of_solve_ivp
 from symgrad.ir.core import TRUE, Call, Const, Operand, Value
 from symgrad.ir.types import FLOAT, Array, Dim, Scalar, Type

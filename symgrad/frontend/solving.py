@@ -252,11 +252,6 @@ def items_of(solving: Solving, held: Binding) -> list[Binding] | None:
     return None
 
 
-def is_none(held: Binding) -> bool:
-    """Whether a binding is None."""
-    return isinstance(held, Static) and held.value is None
-
-
 def is_value(held: Binding) -> bool:
     """Whether the binding is a number or an array, or may be one."""
     return isinstance(held, Num | Ref)
@@ -293,4 +288,4 @@ def sensitivity_of_the_result(ctx: Lowering, args: list[Binding], kwargs: dict[s
     return Static(None)
 
 
-__all__ = ["NUMBER", "Enclosed", "Solving", "is_none", "is_real_number", "is_value", "items_of", "unread"]
+__all__ = ["NUMBER", "Enclosed", "Solving", "is_real_number", "is_value", "items_of", "unread"]

@@ -9,7 +9,6 @@ make rows; ``ROWS`` holds them by name.
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -177,14 +176,3 @@ def missing(text: str, law: Law, why: str, *, emit: Emit | None = None,
     name, params, settings, outs, _ = parse_signature(text)
     return add(Row(name, params, law, settings, outs, missing=why, emit=emit or default_emit(name, params, settings), consumes=consumes,
                    effect=effect, statement=statement))  # fmt: skip
-
-
-def signature_of(row: Row) -> inspect.Signature:
-    """The row's parameters as an ``inspect.Signature``, for binding a call to it."""
-    kinds = inspect.Parameter
-    parameters = []
-    for p in row.params:
-        parameters.append(kinds(p.lstrip("*"), kinds.VAR_POSITIONAL if p.startswith("*") else kinds.POSITIONAL_OR_KEYWORD))
-    after = kinds.KEYWORD_ONLY if any(p.startswith("*") for p in row.params) else kinds.POSITIONAL_OR_KEYWORD
-    parameters += [kinds(s, after, default=d) for s, d in row.settings.items()]
-    return inspect.Signature(parameters)
