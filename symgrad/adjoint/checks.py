@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from symgrad.adjoint.activity import closure, dependences, differentiated, may_be_active, results_of
-from symgrad.adjoint.reachability import what_decides
 from symgrad.errors import BadArgument, CastStore, NoDerivative, SymgradError, UnknownFunction
 from symgrad.identity import Same
-from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, holds_complex, walk
+from symgrad.ir.core import Apply, Block, Call, Const, Func, If, Op, Operand, Value, holds_complex, walk
 from symgrad.ir.types import Array, Box, List, Object, Scalar, Type, Unknown, is_complex
 from symgrad.kinds import FRACTION, passed_instead, row_of, what_of
 from symgrad.ops.complexes import NOT_HOLOMORPHIC, PARTLY_HOLOMORPHIC, RIGHT
@@ -219,4 +218,47 @@ def kind_of(type_: Type) -> str | None:
     return type_.kind if isinstance(type_, Array | Scalar) else None
 
 
-__all__ = ["check", "checked_when_run"]
+# ------------------------------------------------------------------ what decides whether a refused op is reached
+
+
+def what_decides(func: Func, op: Op, inputs: Sequence[str]) -> str | None:
+    """The expression, of those that read the parameters, whose value decides a branch around the op; None if there is none."""
+    texts = {
+        param: text
+        for param, text in zip(func.params, inputs, strict=False)
+        if isinstance(param.type, Scalar) and param.type.kind in ("int", "bool")
+    }
+    makers = {out: one for one in walk(func.body) for out in one.outs}
+    return next((text for test in tests_around(func.body, op) if (text := read_by(test, texts, makers)) is not None), None)
+
+
+def tests_around(block: Block, op: Op) -> Iterator[Operand]:
+    """The tests of the branches around an op, outermost first."""
+    for one in block.ops:
+        for inner in one.blocks:
+            if op in walk(inner):
+                if isinstance(one, If):
+                    yield one.test
+                yield from tests_around(inner, op)
+
+
+def read_by(test: Operand, texts: dict[Value, str], makers: dict[Value, Op]) -> str | None:
+    """The first parameter in ``texts`` that a test is computed from, if all its inputs are such parameters."""
+    first: str | None = None
+    waiting, seen = [test], set[Operand]()
+    while waiting:
+        value = waiting.pop(0)
+        if not isinstance(value, Value) or value in seen:
+            continue
+        seen.add(value)
+        maker = makers.get(value)
+        if value in texts:
+            first = first or texts[value]
+        elif maker is None or maker.blocks:
+            return None
+        else:
+            waiting += maker.operands
+    return first
+
+
+__all__ = ["check", "checked_when_run", "what_decides"]

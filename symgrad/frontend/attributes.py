@@ -44,7 +44,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import is_number_or_array
-from symgrad.frontend.derived import BASES, is_derived, is_of_base, namespace_of
+from symgrad.frontend.derived import BASES, check_reading, is_derived, is_of_base, namespace_of
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.enumerated import each, is_one_of_kinds
 from symgrad.frontend.exact import as_named, check_kind, exact_class, possible_classes
@@ -55,7 +55,6 @@ from symgrad.frontend.growing_dicts import check_attribute
 from symgrad.frontend.opaque import GENERATORS, followed
 from symgrad.frontend.operands import extent_of, size_of
 from symgrad.frontend.outside import outside, rely_on_class
-from symgrad.frontend.overriding import check_reading
 from symgrad.frontend.reading import (
     attribute_text,
     entry_of_class,

@@ -42,9 +42,8 @@ from symgrad.frontend.declared import call_declared, call_function, is_declared,
 from symgrad.frontend.derived import OF_ARRAYS, as_base, call_base, is_base_method, is_derived, is_of_base
 from symgrad.frontend.directional import make_directional, make_linear
 from symgrad.frontend.distributions import distribution_of
-from symgrad.frontend.dtype_questions import dtype_question
 from symgrad.frontend.enumerated import each, is_one_of_kinds
-from symgrad.frontend.exact import exact_class
+from symgrad.frontend.exact import dtype_question, exact_class
 from symgrad.frontend.flow import choose
 from symgrad.frontend.functions import call_nested
 from symgrad.frontend.growing_sets import without_order

@@ -18,13 +18,12 @@ from symgrad.frontend.absent import as_python_does
 from symgrad.frontend.bindings import Above, Binding, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_function
-from symgrad.frontend.derived import begun, call_base, defined_by_base
+from symgrad.frontend.derived import begun, call_base, check_making, check_named_tuple, defined_by_base
 from symgrad.frontend.exceptions import GIVEN, fail
 from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.opaque import FOLLOWED, is_read, opaque
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.outside import outside, rely_on_class
-from symgrad.frontend.overriding import check_making, check_named_tuple
 from symgrad.frontend.program_state import Frame
 from symgrad.frontend.reading import LIBRARIES, abstract_methods, attribute_text, from_class, generated, owner_name, rely_on_entry
 from symgrad.frontend.source import parameters

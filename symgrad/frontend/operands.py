@@ -380,25 +380,3 @@ class Head:
         self.types.append(type_)
         self.args.append(Value(ctx.builder.freshen(type_), name))
         return self.args[-1]
-
-
-__all__ = [
-    "WHOLE",
-    "Head",
-    "Plan",
-    "are_complex",
-    "array_of",
-    "as_array",
-    "display_shape",
-    "extent_of",
-    "is_range",
-    "known_value",
-    "operand_of_extent",
-    "operands_of",
-    "row_operand",
-    "size_of",
-    "static_binding",
-    "static_key",
-    "unwrap",
-    "with_items",
-]

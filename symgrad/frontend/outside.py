@@ -18,12 +18,11 @@ from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Name, Num, Static, Tup
 from symgrad.frontend.caller import Captured
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.derived import as_base
+from symgrad.frontend.derived import HARMLESS, as_base, check_container, check_named_tuple
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.exceptions import sees
 from symgrad.frontend.interruptions import Recapture
 from symgrad.frontend.operands import static_binding
-from symgrad.frontend.overriding import HARMLESS, check_container, check_named_tuple
 from symgrad.frontend.reading import is_namespace, owner_name, read_name, users_bases
 from symgrad.frontend.tables import expression
 from symgrad.identity import Same

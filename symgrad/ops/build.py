@@ -358,6 +358,3 @@ def note(op: Call, place: int, symbol: str, offset: int, known: dict[Value, Exte
     operand = op.args[place]
     if isinstance(operand, Value):
         known.setdefault(operand, Dim(symbol, offset))
-
-
-__all__ = ["SIZED", "SUMS", "SYMBOL", "Builder", "know", "known_extents", "renamed", "retype", "symbols", "symbols_of"]

@@ -61,7 +61,7 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("nested", "*"): (4, "marks that only derivatives of ours have"),
     ("numba_functions", "*"): (2, "what numba was told when the function was declared"),
     ("outside", "outside"): (3, "the kind of an object, whose identity or class is noted"),
-    ("overriding", "*"): (4, "classes of containers, which are refused if they define what counts"),
+    ("derived", "*"): (4, "classes of containers, which are refused if they define what counts"),
     ("reach", "memory_held"): (1, "fields of bindings"),
     ("results", "record_text"): (1, "which kind of class is made, as in classes"),
     ("source", "*"): (9, "the getter's own way to names; whether a wrapper is one of Python's"),

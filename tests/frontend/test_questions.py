@@ -20,7 +20,6 @@ ANSWERS = {
     "texts and sets that are computed": "python_values", "absent": "absent", "kinds": "bindings", "states of the program": "program_state", "kinship": "kinship", "ranges, counters": "containers", "copies": "copying", "patterns": "match", "loops": "carried",
     "examples of a batch": "batches", "results of a batch": "batch_results", "tangents": "directional", "rules for tangents": "pushed",
     "derivatives inside a function": "nested", "functions on parameters of their own": "inner",
-    "seeds inside a function": "inner_seeds",
     "calls of solvers": "solving", "calls of splines": "interpolants",
     "parts of arguments that a path names": "inner_parts", "what a base class holds": "derived",
 }  # fmt: skip
