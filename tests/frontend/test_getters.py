@@ -59,7 +59,7 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("memory", "*"): (3, "a class of another library's; fields of types"),
     ("methods", "call_method"): (1, "a method of a generator of random numbers"),
     ("nested", "*"): (4, "marks that only derivatives of ours have"),
-    ("numba_functions", "*"): (2, "what numba was told when the function was declared"),
+    ("declared", "check_conversions"): (2, "what numba was told when the function was declared"),
     ("outside", "outside"): (3, "the kind of an object, whose identity or class is noted"),
     ("derived", "*"): (4, "classes of containers, which are refused if they define what counts"),
     ("reach", "memory_held"): (1, "fields of bindings"),
