@@ -40,17 +40,21 @@ A = TypeVar("A")
 
 
 @overload
-def grad(function: Callable[Concatenate[X, P], tuple[Any, A]], wrt: None = None, *, has_aux: Literal[True],
-         **settings: Unpack[Sweeping]) -> DerivedFunction[Concatenate[X, P], tuple[X, A]]: ...  # fmt: skip
+def grad(
+    function: Callable[Concatenate[X, P], tuple[Any, A]], wrt: None = None, *, has_aux: Literal[True], **settings: Unpack[Sweeping]
+) -> DerivedFunction[Concatenate[X, P], tuple[X, A]]: ...
 @overload
-def grad(function: Callable[Concatenate[X, P], Any], wrt: None = None, *, has_aux: Literal[False] = False,
-         **settings: Unpack[Sweeping]) -> DerivedFunction[Concatenate[X, P], X]: ...  # fmt: skip
+def grad(
+    function: Callable[Concatenate[X, P], Any], wrt: None = None, *, has_aux: Literal[False] = False, **settings: Unpack[Sweeping]
+) -> DerivedFunction[Concatenate[X, P], X]: ...
 @overload
-def grad(function: Callable[P, Any], wrt: Several, *, has_aux: Literal[False] = False,
-         **settings: Unpack[Sweeping]) -> DerivedFunction[P, tuple[Any, ...]]: ...  # fmt: skip
+def grad(
+    function: Callable[P, Any], wrt: Several, *, has_aux: Literal[False] = False, **settings: Unpack[Sweeping]
+) -> DerivedFunction[P, tuple[Any, ...]]: ...
 @overload
-def grad(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
-         **settings: Unpack[Sweeping]) -> DerivedFunction[P, Any]: ...  # fmt: skip
+def grad(
+    function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, **settings: Unpack[Sweeping]
+) -> DerivedFunction[P, Any]: ...
 @boundary
 def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
          strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
@@ -94,14 +98,17 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
 
 
 @overload
-def value_and_grad(function: Callable[Concatenate[X, P], R], wrt: None = None, *, has_aux: bool = False,
-                   **settings: Unpack[Sweeping]) -> DerivedFunction[Concatenate[X, P], tuple[R, X]]: ...  # fmt: skip
+def value_and_grad(
+    function: Callable[Concatenate[X, P], R], wrt: None = None, *, has_aux: bool = False, **settings: Unpack[Sweeping]
+) -> DerivedFunction[Concatenate[X, P], tuple[R, X]]: ...
 @overload
-def value_and_grad(function: Callable[P, R], wrt: Several, *, has_aux: bool = False,
-                   **settings: Unpack[Sweeping]) -> DerivedFunction[P, tuple[R, tuple[Any, ...]]]: ...  # fmt: skip
+def value_and_grad(
+    function: Callable[P, R], wrt: Several, *, has_aux: bool = False, **settings: Unpack[Sweeping]
+) -> DerivedFunction[P, tuple[R, tuple[Any, ...]]]: ...
 @overload
-def value_and_grad(function: Callable[P, R], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
-                   **settings: Unpack[Sweeping]) -> DerivedFunction[P, tuple[R, Any]]: ...  # fmt: skip
+def value_and_grad(
+    function: Callable[P, R], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, **settings: Unpack[Sweeping]
+) -> DerivedFunction[P, tuple[R, Any]]: ...
 @boundary
 def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
                    allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
@@ -157,8 +164,9 @@ vjp.__symgrad_derives__ = "vjp"  # type: ignore[attr-defined]
 
 
 @boundary
-def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, *, jit: Jit = False,
-         verify: Verify = None) -> DerivedFunction[..., Any]:  # fmt: skip
+def vmap(
+    function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, *, jit: Jit = False, verify: Verify = None
+) -> DerivedFunction[..., Any]:
     """Return a function that applies ``function`` to every example of a batch: ``vmap(f)(x)`` is ``np.stack([f(x[0]), f(x[1]), ...])``.
 
     ``in_axes`` is the batch axis of each argument: one axis for all arguments, or a tuple with one item for each. None marks an argument
@@ -227,8 +235,9 @@ jvp.__symgrad_derives__ = "jvp"  # type: ignore[attr-defined]
 
 
 @overload
-def linearize(function: Callable[P, R], *, wrt: Wrt = None, argnums: Wrt = None, has_aux: Literal[False] = False,
-              **settings: Unpack[Common]) -> DerivedFunction[P, tuple[R, Callable[..., R]]]: ...  # fmt: skip
+def linearize(
+    function: Callable[P, R], *, wrt: Wrt = None, argnums: Wrt = None, has_aux: Literal[False] = False, **settings: Unpack[Common]
+) -> DerivedFunction[P, tuple[R, Callable[..., R]]]: ...
 @overload
 def linearize(function: Callable[..., R], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: Literal[False] = False,
               strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
@@ -337,8 +346,9 @@ def explain(function: Any, *args: Any, signature: str | None = None, **kwargs: A
 
 
 @boundary
-def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str | None = None, overwrite: bool = False,
-         **kwargs: Any) -> None:  # fmt: skip
+def save(
+    function: Any, path: str | os.PathLike[str], *args: Any, signature: str | None = None, overwrite: bool = False, **kwargs: Any
+) -> None:
     """Write a derivative to a self-contained module that needs only NumPy.
 
     A sparse Jacobian is written with the pattern of such arguments, and needs SciPy too.

@@ -70,8 +70,11 @@ class Derived:
         self._function = of._function if isinstance(of, Derived) else of
         names = resolve_wrt(settings, self._function)
         if settings.no_grad and isinstance(of, Derived):
-            raise BadArgument(f"no_grad names variables of a function, and {of!r} is a derivative", function_loc(self._function),
-                              "give no_grad to the inner one: grad(grad(f, no_grad='y'))")  # fmt: skip
+            raise BadArgument(
+                f"no_grad names variables of a function, and {of!r} is a derivative",
+                function_loc(self._function),
+                "give no_grad to the inner one: grad(grad(f, no_grad='y'))",
+            )
         check_cut(settings, self._function, None if settings.what in EVERY and settings.wrt is None else names)
         self._table = Table(self._function, self._make, self._install, self._asked())
         self.__name__ = f"{getattr(of, '__name__', 'function')}_{settings.what}".replace("<lambda>", "lambda")

@@ -93,8 +93,9 @@ def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = No
     if kept and mode == "forward":
         raise BadArgument('mode="forward" keeps nothing of loops', hint='leave checkpoints and memory out, or use mode="reverse"')
     mode = "reverse" if kept and mode == "auto" else mode
-    settings = options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, mode, checkpoints, memory,
-                       holomorphic)  # fmt: skip
+    settings = options(
+        "jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, mode, checkpoints, memory, holomorphic
+    )
     return derived(function, settings)
 
 

@@ -107,8 +107,9 @@ def sgd(learning_rate: Rate, *, weight_decay: float = 0.0, clip_norm: float | No
 
 
 @boundary
-def momentum(learning_rate: Rate, momentum: float = 0.9, *, nesterov: bool = False, weight_decay: float = 0.0,
-             clip_norm: float | None = None) -> Optimizer:  # fmt: skip
+def momentum(
+    learning_rate: Rate, momentum: float = 0.9, *, nesterov: bool = False, weight_decay: float = 0.0, clip_norm: float | None = None
+) -> Optimizer:
     """Gradient descent with momentum (Polyak 1964); ``nesterov`` selects Nesterov's form (Sutskever et al. 2013).
 
     ``v = momentum * v + g``, then ``p - rate * v``, or ``p - rate * (g + momentum * v)``. The other settings are those of ``sgd``.

@@ -193,8 +193,9 @@ def resolve_wrt(options: Options, function: types.FunctionType) -> tuple[str, ..
 
     names = tuple(one(item) for item in asked)
     if not names or any(belongs(one, other) or belongs(other, one) for one, other in combinations(names, 2)):
-        raise BadArgument(f"wrt={options.wrt!r} names {'nothing' if not names else 'an argument or a part of it twice'}",
-                          function_loc(function))  # fmt: skip
+        raise BadArgument(
+            f"wrt={options.wrt!r} names {'nothing' if not names else 'an argument or a part of it twice'}", function_loc(function)
+        )
     return names
 
 
@@ -239,11 +240,17 @@ def check_cut(options: Options, function: types.FunctionType, wrt: tuple[str, ..
     for name in sorted(options.no_grad):
         if name not in variables:
             others = ", ".join(sorted(variables - roots))
-            raise BadArgument(f"{function.__qualname__} has no variable {name!r} that no_grad could name", function_loc(function),
-                              f"name one of {others}" if others else "call symgrad.stop_gradient in the function")  # fmt: skip
+            raise BadArgument(
+                f"{function.__qualname__} has no variable {name!r} that no_grad could name",
+                function_loc(function),
+                f"name one of {others}" if others else "call symgrad.stop_gradient in the function",
+            )
         if name in roots:
-            raise BadArgument(f"no_grad names {name}, and the derivative with respect to {name} is requested", function_loc(function, name),
-                              f"leave {name} out of wrt, or call symgrad.stop_gradient({name}) in the function")  # fmt: skip
+            raise BadArgument(
+                f"no_grad names {name}, and the derivative with respect to {name} is requested",
+                function_loc(function, name),
+                f"leave {name} out of wrt, or call symgrad.stop_gradient({name}) in the function",
+            )
 
 
 def function_loc(function: types.FunctionType, parameter: str | None = None) -> Loc | None:
@@ -330,7 +337,10 @@ def annotated_signature(function: types.FunctionType) -> Signature:
         if item is None and parameter.default is not parameter.empty:
             item = abstract_value(parameter.default, parameter.name)
         if item is None:
-            raise BadArgument(f"the type of {parameter.name} is not known: {function.__qualname__} has not been called yet",
-                              function_loc(function, parameter.name), "pass example arguments, or signature='f8[:], float'")  # fmt: skip
+            raise BadArgument(
+                f"the type of {parameter.name} is not known: {function.__qualname__} has not been called yet",
+                function_loc(function, parameter.name),
+                "pass example arguments, or signature='f8[:], float'",
+            )
         items.append((parameter.name, item))
     return Signature(tuple(items))

@@ -427,8 +427,10 @@ def declare_rule(function: Any, head: Head, result: str | Law | None, cotangents
     texts = said(head, cotangents, "", "_grad", ("out", "out_grad"))
     left = [p for p in head.params if p not in texts]
     if left:
-        raise BadArgument(f"no derivative of {head.name} with respect to {', '.join(left)} is given",
-                          hint=f"give {', '.join(f'{p}_grad=' for p in left)}; None means that it is zero")  # fmt: skip
+        raise BadArgument(
+            f"no derivative of {head.name} with respect to {', '.join(left)} is given",
+            hint=f"give {', '.join(f'{p}_grad=' for p in left)}; None means that it is zero",
+        )
     fitted = {p: None if t is None else f"fit({t}, shape_of({p}))" for p, t in texts.items()}
     register(function, head, law_of(result, head.params), pullbacks=fitted)
     remember(function, declare_rule, head, result, cotangents)

@@ -97,8 +97,9 @@ def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int 
     return comparisons
 
 
-def differentiated(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...], mode: str,
-                   random: np.random.Generator) -> Any:  # fmt: skip
+def differentiated(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...], mode: str, random: np.random.Generator
+) -> Any:
     """Return the function of the next order: the gradient of ``sum(u * f(x))`` for random ``u``, or the tangent in a random direction."""
     if mode == "forward":
         return pushed(function, args, kwargs, names, random)
@@ -166,8 +167,10 @@ def check_request(function: Any, args: Any, order: Any, modes: Any, directions: 
     if unknown:
         raise BadArgument(f"there is no mode {unknown[0]!r}", hint="modes=('forward', 'reverse'), or one of them")
     if order not in (1, 2, 3) or directions < 1 or not modes:
-        raise BadArgument(f"order={order}, directions={directions} and modes={tuple(modes)} compare nothing",
-                          hint="order is 1, 2 or 3; give at least one direction and one mode")  # fmt: skip
+        raise BadArgument(
+            f"order={order}, directions={directions} and modes={tuple(modes)} compare nothing",
+            hint="order is 1, 2 or 3; give at least one direction and one mode",
+        )
 
 
 def names_in(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], wrt: Wrt) -> tuple[str, ...]:

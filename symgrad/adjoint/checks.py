@@ -20,8 +20,9 @@ from symgrad.ops.spelling import CALLABLES
 KEPT = ("opaque", "opaque_pure", "opaque_attribute", "touched")
 
 
-def check(func: Func, wrt: Sequence[int], active_results: Sequence[int], names: Mapping[Same, str] | None = None,
-          inputs: Sequence[str] = ()) -> None:  # fmt: skip
+def check(
+    func: Func, wrt: Sequence[int], active_results: Sequence[int], names: Mapping[Same, str] | None = None, inputs: Sequence[str] = ()
+) -> None:
     """Raise for the first op without a derivative on a path that needs one.
 
     ``names``: the expressions that read the objects among the arguments, by identity; ``inputs``: those that
@@ -55,8 +56,11 @@ def check_holomorphic(func: Func, wrt: Sequence[int], active_results: Sequence[i
     active = varied & closure(results_of(func, active_results), table.backward)
     for op in walk(func.body):
         if isinstance(op, Call) and (what := without_complex_derivative(op, varied, active)) is not None:
-            raise NoDerivative(f"{what} has no complex derivative", op.loc,
-                               "take no derivative through it, or leave holomorphic out and return a real number")  # fmt: skip
+            raise NoDerivative(
+                f"{what} has no complex derivative",
+                op.loc,
+                "take no derivative through it, or leave holomorphic out and return a real number",
+            )
 
 
 def without_complex_derivative(op: Call, varied: set[Value], active: set[Value]) -> str | None:

@@ -58,8 +58,9 @@ def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = 
     return differentiate(MEANS[-1])
 
 
-def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs, *, means: Means, costs: Costs,
-                budget: Budget | None) -> Func:  # fmt: skip
+def pullback_of(
+    func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs, *, means: Means, costs: Costs, budget: Budget | None
+) -> Func:
     """The gradient of a function that the program calls."""
     return differentiated(func, wrt, active_results, True, True, None, pairs, None, means, costs, budget=budget)
 

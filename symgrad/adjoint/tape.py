@@ -189,8 +189,13 @@ class Availability:
     ) -> Operand:
         """Recompute a value."""
         op = self.plan.layout.op_of(value)
-        call = Call([Value(type_ or value.type, value.name)], op.loc if op is not None else self.plan.func.loc, name,
-                    [self.get(a, frame) for a in args], dict(settings))  # fmt: skip
+        call = Call(
+            [Value(type_ or value.type, value.name)],
+            op.loc if op is not None else self.plan.func.loc,
+            name,
+            [self.get(a, frame) for a in args],
+            dict(settings),
+        )
         frame.ops.append(call)
         tell_again(self.plan, value, args)
         return call.outs[0]

@@ -211,8 +211,9 @@ def handed(builder: Builder, function: Any, leading: Sequence[Operand], rest: Se
     if rest:
         named["args"] = builder.call("opaque_pure", Const(tuple, "tuple"), builder.call("list_of", *rest), names=())
     type_ = builder.freshen(Array("f64", (Dim("?"),), "C"))
-    return builder.call("solver", Const(function, function.__name__), *leading, *named.values(), names=tuple(named), type=type_,
-                        hint="cotangents")  # fmt: skip
+    return builder.call(
+        "solver", Const(function, function.__name__), *leading, *named.values(), names=tuple(named), type=type_, hint="cotangents"
+    )
 
 
 def parted(builder: Builder, vector: Operand, like: Sequence[Operand]) -> list[Operand]:

@@ -40,8 +40,9 @@ BOUNDS = ("start", "stop", "step")
 Call = Callable[[list[Binding], dict[str, Binding]], Binding]
 
 
-def call_besides(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwargs: dict[str, Binding], call: Call,
-                 node: ast.AST) -> Binding | None:  # fmt: skip
+def call_besides(
+    ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwargs: dict[str, Binding], call: Call, node: ast.AST
+) -> Binding | None:
     """A call with such an argument, or None; ``call`` lowers the call without it."""
     if spelled.row == "arange" and (bounds := bounds_by_name(args, kwargs)) is not None:
         return call(bounds, {name: held for name, held in kwargs.items() if name not in BOUNDS})

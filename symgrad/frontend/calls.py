@@ -284,8 +284,9 @@ def call_instance(ctx: Lowering, held: Obj, args: list[Binding], kwargs: dict[st
     return call_function(ctx, own, [held, *args], kwargs, node)
 
 
-def call_outside_partial(ctx: Lowering, held: functools.partial[Any], text: str, args: list[Binding], kwargs: dict[str, Binding],
-                 node: ast.AST) -> Binding:  # fmt: skip
+def call_outside_partial(
+    ctx: Lowering, held: functools.partial[Any], text: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
+) -> Binding:
     """A call of ``functools.partial``, reached by ``text``."""
     ctx.rely(f"{text}.func", held.func)
     ctx.rely(f"{text}.args", len(held.args), "len")

@@ -168,8 +168,9 @@ def default_of_field(ctx: Lowering, cls: Any, field: Any, plain: list[str], node
     return outside(ctx, value, text, field.name)
 
 
-def given_fields(ctx: Lowering, cls: type, plain: list[str], args: list[Binding], kwargs: dict[str, Binding],
-                 by_name: list[str] | None = None) -> dict[str, Binding]:  # fmt: skip
+def given_fields(
+    ctx: Lowering, cls: type, plain: list[str], args: list[Binding], kwargs: dict[str, Binding], by_name: list[str] | None = None
+) -> dict[str, Binding]:
     """The arguments by field, passed by position and by name."""
     arguments = dict(zip(plain, args, strict=False))
     if len(args) > len(plain):

@@ -150,8 +150,9 @@ def call_custom(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict
     actives = [pair for arg in args for pair in leaves(ctx, arg, node)]
     func, held = backward_of(ctx, custom, name, value, residuals, args, node)
     operands = [ctx.call("held", operand) if isinstance(operand, Value) else operand for operand in held]
-    made_value = ctx.call("custom", ctx.call("held", value) if isinstance(value, Value) else value, *actives, *operands, func=func,
-                          actives=len(actives))  # fmt: skip
+    made_value = ctx.call(
+        "custom", ctx.call("held", value) if isinstance(value, Value) else value, *actives, *operands, func=func, actives=len(actives)
+    )
     return ctx.shared(made_value, out)
 
 
@@ -168,8 +169,9 @@ def call_custom_jvp(ctx: Lowering, custom: Custom, name: str, args: list[Binding
             return out
         func, read_by_it = backward_of_rule(ctx, custom, name, value, args, actives, node)
     operands = [ctx.call("held", operand) if isinstance(operand, Value) else operand for operand in read_by_it]
-    result = ctx.call("custom", ctx.call("held", value) if isinstance(value, Value) else value, *actives, *operands, func=func,
-                      actives=len(actives))  # fmt: skip
+    result = ctx.call(
+        "custom", ctx.call("held", value) if isinstance(value, Value) else value, *actives, *operands, func=func, actives=len(actives)
+    )
     return ctx.shared(result, out)
 
 
@@ -199,8 +201,9 @@ def leaves(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Operand]:
     return [operand for _, operand in fresh.pairs]
 
 
-def backward_of(ctx: Lowering, custom: Custom, name: str, value: Operand, residuals: Binding, args: list[Binding],
-                node: ast.AST) -> tuple[Func, list[Operand]]:  # fmt: skip
+def backward_of(
+    ctx: Lowering, custom: Custom, name: str, value: Operand, residuals: Binding, args: list[Binding], node: ast.AST
+) -> tuple[Func, list[Operand]]:
     """The backward function as IR, and the values that it reads; its parameters are the cotangent and those values."""
     entry = ctx.state
     ctx.state = entry.copy()
@@ -215,8 +218,10 @@ def backward_of(ctx: Lowering, custom: Custom, name: str, value: Operand, residu
             raise UnsupportedSyntax(f"the backward function of {name} always raises", ctx.loc(node)) from None
         items = result.items if isinstance(result, Tup) else None
         if items is None or len(items) != len(args):
-            raise UnsupportedSyntax(f"the backward function of {name} must return a tuple with one gradient for each of the "
-                                    f"{len(args)} arguments", ctx.loc(node))  # fmt: skip
+            raise UnsupportedSyntax(
+                f"the backward function of {name} must return a tuple with one gradient for each of the {len(args)} arguments",
+                ctx.loc(node),
+            )
         yields = [y for arg, item in zip(args, items, strict=True) for y in gradients(ctx, name, arg, item, node)]
     if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()):
         raise UnsupportedSyntax(f"the backward function of {name} writes to outside memory", ctx.loc(node), "write to a copy")

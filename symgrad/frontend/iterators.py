@@ -142,11 +142,15 @@ def _adapted(kind: Any, *names: str, defaults: tuple[Binding, ...] = ()) -> Any:
 
 NONE = Static(None)
 for _kind, _names, _defaults in (
-    (filter, ("function", "iterable"), ()), (itertools.filterfalse, ("function", "iterable"), ()),
-    (itertools.starmap, ("function", "iterable"), ()), (itertools.takewhile, ("predicate", "iterable"), ()),
-    (itertools.dropwhile, ("predicate", "iterable"), ()), (itertools.chain.from_iterable, ("iterable",), ()),
-    (itertools.count, ("start", "step"), (Num(ZERO), Num(ONE))), (itertools.repeat, ("object", "times"), (NONE,)),
-):  # fmt: skip
+    (filter, ("function", "iterable"), ()),
+    (itertools.filterfalse, ("function", "iterable"), ()),
+    (itertools.starmap, ("function", "iterable"), ()),
+    (itertools.takewhile, ("predicate", "iterable"), ()),
+    (itertools.dropwhile, ("predicate", "iterable"), ()),
+    (itertools.chain.from_iterable, ("iterable",), ()),
+    (itertools.count, ("start", "step"), (Num(ZERO), Num(ONE))),
+    (itertools.repeat, ("object", "times"), (NONE,)),
+):
     SPECIAL[_kind] = _adapted(_kind, *_names, defaults=_defaults)
 
 

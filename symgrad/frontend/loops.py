@@ -171,8 +171,9 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
     return written_out(ctx, node, enter, rest, others)
 
 
-def firsts_written_out(ctx: Lowering, node: ast.For, iterable: Binding, most: int, rest: list[ast.stmt],
-                       check: Callable[[], None] | None) -> bool:  # fmt: skip
+def firsts_written_out(
+    ctx: Lowering, node: ast.For, iterable: Binding, most: int, rest: list[ast.stmt], check: Callable[[], None] | None
+) -> bool:
     """Unroll a loop over the first of some items of different kinds, whose number is dynamic: each iteration has a test."""
 
     def enter(place: int) -> Operand:
@@ -326,8 +327,9 @@ def while_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
 # ------------------------------------------------------------------ lists that a loop over them changes
 
 
-def rounds_from(ctx: Lowering, over: Binding, place: int, key: Any, guess: Iterable[Name], body: Callable[[Binding], None],
-                node: ast.AST) -> Loop:  # fmt: skip
+def rounds_from(
+    ctx: Lowering, over: Binding, place: int, key: Any, guess: Iterable[Name], body: Callable[[Binding], None], node: ast.AST
+) -> Loop:
     """The iterations over a list from an index on: each reads the present length of the list, and the item at its index."""
     number = next(ctx.builder.fresh)
     held, at = (ctx.frame, f"%over{number}"), (ctx.frame, f"%at{number}")

@@ -72,8 +72,12 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
     met: set[Same] = set()
 
     def attempted(read_sources: frozenset[Same]) -> Result:
-        return attempt_until_known(source, signature, frozenset(wrt), Options(derive, frozenset(no_grad), pins or {}, notes is not None,
-                                                                              keeps_text, read_sources, met))  # fmt: skip
+        return attempt_until_known(
+            source,
+            signature,
+            frozenset(wrt),
+            Options(derive, frozenset(no_grad), pins or {}, notes is not None, keeps_text, read_sources, met),
+        )
 
     result = attempted(frozenset()) if varied is None else with_sources_of_libraries(attempted, met, wrt, varied)
     if notes is not None:
@@ -83,8 +87,7 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
     return result.lowered
 
 
-def with_sources_of_libraries(attempted: Callable[[frozenset[Same]], Result], met: set[Same], wrt: Iterable[str],
-                              varied: Varied) -> Result:  # fmt: skip
+def with_sources_of_libraries(attempted: Callable[[frozenset[Same]], Result], met: set[Same], wrt: Iterable[str], varied: Varied) -> Result:
     """Lower a function with the sources of those library functions that a derivative passes through.
 
     A function whose source cannot be lowered is opaque, and refused where its derivative is needed.

@@ -118,8 +118,9 @@ def call_product(ctx: Lowering, derivative: Multiplying, args: list[Binding], kw
     return product_of(ctx, derivative, args, kwargs[name], keywords, node)
 
 
-def product_of(ctx: Lowering, derivative: Multiplying, args: list[Binding], vector: Binding, kwargs: dict[str, Binding],
-               node: ast.AST) -> Binding:  # fmt: skip
+def product_of(
+    ctx: Lowering, derivative: Multiplying, args: list[Binding], vector: Binding, kwargs: dict[str, Binding], node: ast.AST
+) -> Binding:
     """The gradient of the gradient, weighted by the vector."""
     wrt, aux = derivative.wrt, derivative.has_aux
     gradient = Derivative(derivative.of, "grad", wrt, aux, derivative.no_grad, uncut=derivative.what == "hvp")
@@ -366,8 +367,11 @@ def check_scalar(ctx: Lowering, out: Operand, node: ast.AST, holomorphic: bool) 
     if isinstance(out.type, Array) and out.type.shape not in (None, ()) or not (out.type.is_number or not isinstance(out.type, Scalar)):
         raise NotScalar("the function differentiated here does not return one number", ctx.loc(node))
     if is_complex(out.type) and not holomorphic:
-        raise NotScalar("the function differentiated here is complex, and a gradient is of a real number", ctx.loc(node),
-                        "return its real part, or its absolute value, or pass holomorphic=True")  # fmt: skip
+        raise NotScalar(
+            "the function differentiated here is complex, and a gradient is of a real number",
+            ctx.loc(node),
+            "return its real part, or its absolute value, or pass holomorphic=True",
+        )
 
 
 # ------------------------------------------------------------------ seeds
@@ -391,8 +395,11 @@ class Weighing:
             return self.of_leaf(seed, out, path)
         if seeds is None or [key for key, _ in parts] != [key for key, _ in seeds]:
             self.refuse(path, f"has another structure than {self.whole}{path}", f"give it the form of {self.whole}")
-        terms = [self.weighted(one, part, item(path, key) if has_literal(key) else path)
-                 for (key, part), (_, one) in zip(parts, seeds, strict=True) if holds_floats(ctx, part)]  # fmt: skip
+        terms = [
+            self.weighted(one, part, item(path, key) if has_literal(key) else path)
+            for (key, part), (_, one) in zip(parts, seeds, strict=True)
+            if holds_floats(ctx, part)
+        ]
         total: Binding = terms[0] if terms else Num(Const(0.0))
         for term in terms[1:]:
             total = binary(ctx, ast.Add, total, term, node)

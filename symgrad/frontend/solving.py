@@ -179,8 +179,9 @@ class Solving:
 
     # ---------------------------------------------------------------- the call
 
-    def call(self, functions: dict[str, Enclosed], more: dict[str, Binding] | None = None, type_: Type | None = None,
-             hint: str | None = None) -> Value:  # fmt: skip
+    def call(
+        self, functions: dict[str, Enclosed], more: dict[str, Binding] | None = None, type_: Type | None = None, hint: str | None = None
+    ) -> Value:
         """The call itself, with functions of the program in place of the user's."""
         ctx = self.ctx
         union = list(dict.fromkeys(v for one in functions.values() for v in one.held))

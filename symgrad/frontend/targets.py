@@ -112,8 +112,11 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
         assign_to_function(ctx, owner, target.attr, value, target)
         return
     check_holds_none(ctx, owner, target.attr)
-    raise UnsupportedSyntax(f"attribute {target.attr!r} cannot be assigned to", ctx.loc(target),
-                            "assign it to a variable, or to an instance that the function makes or is given")  # fmt: skip
+    raise UnsupportedSyntax(
+        f"attribute {target.attr!r} cannot be assigned to",
+        ctx.loc(target),
+        "assign it to a variable, or to an instance that the function makes or is given",
+    )
 
 
 def keeps_memory_in_shape(ctx: Lowering, owner: Ref, type_: Array) -> bool:
@@ -128,8 +131,11 @@ def store_part(ctx: Lowering, owner: Ref, type_: Array, target: ast.Attribute, v
         ctx.apply(Static(np.put, "np.put"), [owner, places_of(ctx, owner, target), value], {}, target)
         return
     if target.attr not in ("real", "imag"):
-        raise UnsupportedSyntax(f"attribute {target.attr!r} of an array cannot be assigned to", ctx.loc(target),
-                                "make a new array, for example with np.reshape or astype")  # fmt: skip
+        raise UnsupportedSyntax(
+            f"attribute {target.attr!r} of an array cannot be assigned to",
+            ctx.loc(target),
+            "make a new array, for example with np.reshape or astype",
+        )
     if type_.kind is None or type_.shape is None:
         raise UnknownType("whether this array is complex is not known", ctx.loc(target), "make it complex before, with dtype=complex")
     if type_.kind != "complex" and target.attr == "imag":
@@ -283,8 +289,11 @@ def set_by_descriptor(ctx: Lowering, owner: Obj, name: str, value: Binding, node
         rely_on_entry(ctx, cls, name)
         fail(ctx, AttributeError, f"property {name!r} of {cls.__name__!r} object has no setter")
     if own is not None and not isinstance(held, types.MemberDescriptorType):
-        raise UnsupportedSyntax(f"attribute {name!r} of {cls.__name__} cannot be assigned to here", ctx.loc(node),
-                                "make it a property with a setter, or a plain attribute")  # fmt: skip
+        raise UnsupportedSyntax(
+            f"attribute {name!r} of {cls.__name__} cannot be assigned to here",
+            ctx.loc(node),
+            "make it a property with a setter, or a plain attribute",
+        )
     return False
 
 

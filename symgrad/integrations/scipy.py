@@ -161,8 +161,9 @@ def root(function: Callable[..., Any], params: Any, args: Any = (), method: str 
 
 
 @boundary
-def curve_fit(function: Callable[..., Any], xdata: Any, ydata: Any, params: Tree, *, jit: Jit = False, bounds: Any = None,
-              **settings: Any) -> Any:  # fmt: skip
+def curve_fit(
+    function: Callable[..., Any], xdata: Any, ydata: Any, params: Tree, *, jit: Jit = False, bounds: Any = None, **settings: Any
+) -> Any:
     """Fit ``function(xdata, params)`` to ``ydata`` by least squares, with ``scipy.optimize.curve_fit``.
 
     The function returns a vector; ``jit`` compiles its Jacobian. Returns a tuple: the tree of parameters, and their covariance matrix in

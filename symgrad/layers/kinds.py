@@ -94,8 +94,9 @@ class Conv1D(TensorLayer):
 class LayerNorm(TensorLayer):
     """Centred and scaled over the last axes."""
 
-    def __init__(self, normalized_shape: Any, epsilon: float = 1e-5, weight_attr: Any = None, bias_attr: Any = None,
-                 name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, normalized_shape: Any, epsilon: float = 1e-5, weight_attr: Any = None, bias_attr: Any = None, name: str | None = None
+    ) -> None:
         super().__init__(name or "layer_norm")
         self.shape, self.epsilon = extents(normalized_shape), epsilon
         self.weight = self.create_parameter(self.shape, weight_attr, default_initializer=Constant(1.0))
@@ -179,8 +180,9 @@ class InstanceNorm1D(InstanceNorm2D):
 class PReLU(TensorLayer):
     """``x`` where it is positive, else a trained multiple of it, one for all or one for each channel."""
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, weight_attr: Any = None, data_format: str = "NCHW",
-                 name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, weight_attr: Any = None, data_format: str = "NCHW", name: str | None = None
+    ) -> None:
         super().__init__(name or "prelu")
         self.data_format = data_format
         self.weight = self.create_parameter([num_parameters], weight_attr, default_initializer=Constant(init))

@@ -170,8 +170,9 @@ def constant(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "f
                    consumes=consumes, by_name=by_name, batch=batch))  # fmt: skip
 
 
-def missing(text: str, law: Law, why: str, *, emit: Emit | None = None,
-            consumes: bool = False, effect: bool = False, statement: bool = False) -> Row:  # fmt: skip
+def missing(
+    text: str, law: Law, why: str, *, emit: Emit | None = None, consumes: bool = False, effect: bool = False, statement: bool = False
+) -> Row:
     """Declare a function whose derivative is not implemented; ``why`` is shown to the user."""
     name, params, settings, outs, _ = parse_signature(text)
     return add(Row(name, params, law, settings, outs, missing=why, emit=emit or default_emit(name, params, settings), consumes=consumes,

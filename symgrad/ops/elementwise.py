@@ -126,8 +126,9 @@ def elementwise(text: str, *, emit: str | Emit | None = None, numpy: str | None 
                    cheap=cheap, emit=shown, math=math, batch=batched.elements))  # fmt: skip
 
 
-def flat(text: str, *, emit: str | None = None, numpy: str | None = None, math: str | None = None, like: str | None = None,
-         cheap: bool = True) -> Row:  # fmt: skip
+def flat(
+    text: str, *, emit: str | None = None, numpy: str | None = None, math: str | None = None, like: str | None = None, cheap: bool = True
+) -> Row:
     """Declare a function applied element by element whose derivative is zero."""
     name, params, settings, _, _ = parse_signature(text)
     if numpy or math:

@@ -306,8 +306,10 @@ class CyclicLR(LRScheduler):
         self.whole = self.up + (self.up if step_size_down is None else float(step_size_down))
         self.height = max_learning_rate - base_learning_rate
         scales: dict[str, Callable[[float], float]] = {
-            "triangular": lambda cycle: 1.0, "triangular2": lambda cycle: 0.5 ** (cycle - 1), "exp_range": lambda step: exp_gamma**step,
-        }  # fmt: skip
+            "triangular": lambda cycle: 1.0,
+            "triangular2": lambda cycle: 0.5 ** (cycle - 1),
+            "exp_range": lambda step: exp_gamma**step,
+        }
         self.scale = scales[mode] if scale_fn is None else scale_fn
         self.by_cycle = mode != "exp_range" if scale_fn is None else scale_mode == "cycle"
         super().__init__(base_learning_rate, last_epoch, verbose)
@@ -324,8 +326,9 @@ class CyclicLR(LRScheduler):
 class CosineAnnealingWarmRestarts(LRScheduler):
     """From the rate to ``eta_min`` along a cosine in ``T_0`` epochs, again and again, each time ``T_mult`` times as long."""
 
-    def __init__(self, learning_rate: float, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1,
-                 verbose: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self, learning_rate: float, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1, verbose: bool = False
+    ) -> None:
         if T_0 <= 0 or T_mult < 1:
             raise ValueError("T_0 and T_mult are whole numbers from 1 on")
         self.first, self.factor, self.eta_min = T_0, T_mult, eta_min

@@ -37,8 +37,9 @@ class Optimizer:
     #: the state of a parameter: names, initial values, and whether each is one number
     memory: tuple[tuple[str, float, bool], ...] = ()
 
-    def __init__(self, learning_rate: Any = 0.001, parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None,
-                 name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, learning_rate: Any = 0.001, parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None, name: str | None = None
+    ) -> None:
         if isinstance(learning_rate, bool | str) or not isinstance(learning_rate, LRScheduler) and not hasattr(learning_rate, "__float__"):
             raise TypeError(f"learning_rate must be a number or an LRScheduler, not {type(learning_rate).__name__}")
         if grad_clip is not None and not callable(grad_clip):
@@ -77,8 +78,9 @@ class Optimizer:
 
     # ---------------------------------------------------------------- programs
 
-    def minimize(self, loss: Any, startup_program: Program | None = None, parameters: Any = None, no_grad_set: Any = None,
-                 parameter_list: Any = None) -> tuple[list[Any], Pairs]:  # fmt: skip
+    def minimize(
+        self, loss: Any, startup_program: Program | None = None, parameters: Any = None, no_grad_set: Any = None, parameter_list: Any = None
+    ) -> tuple[list[Any], Pairs]:
         """Append the gradient of ``loss`` and a step of every parameter; for tensors: ``step()`` after ``loss.backward()``."""
         if not in_static_mode():
             if not isinstance(loss, Tensor):
@@ -92,8 +94,9 @@ class Optimizer:
         with program_guard(loss.program, startup_program):
             return self.apply_gradients(pairs), pairs
 
-    def backward(self, loss: Variable, startup_program: Program | None = None, parameters: Any = None, no_grad_set: Any = None,
-                 callbacks: Any = None) -> Pairs:  # fmt: skip
+    def backward(
+        self, loss: Variable, startup_program: Program | None = None, parameters: Any = None, no_grad_set: Any = None, callbacks: Any = None
+    ) -> Pairs:
         """Append the gradient of ``loss``."""
         pairs: Pairs = append_backward(loss, parameters if parameters is not None else self.parameters, no_grad_set, callbacks)
         return pairs

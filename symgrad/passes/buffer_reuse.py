@@ -122,8 +122,10 @@ class _Reuser:
         if not rank or len(v.shape) > rank:
             return False
         # the ops between must not write to the op's operands
-        return not any(op.blocks or not isinstance(op, Call) or ROWS[op.name].consumes or ROWS[op.name].effect
-                       for op in block.ops[self.places.number[producer] + 1 : at])  # fmt: skip
+        return not any(
+            op.blocks or not isinstance(op, Call) or ROWS[op.name].consumes or ROWS[op.name].effect
+            for op in block.ops[self.places.number[producer] + 1 : at]
+        )
 
     def augmented(self, producer: Call, store: Call, block: Block) -> Call | None:
         """The op that reads the old value at the place of the store, if only ``x[i] += v`` uses it."""

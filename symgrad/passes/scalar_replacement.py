@@ -399,8 +399,12 @@ READS, STORES = frozenset({"view", "take"}), frozenset({"set_at", "add_at"})
 def is_cell(op: Call, path: Sequence[Operand], shape: tuple[int, ...] | None) -> bool:
     """Whether the path is one index on each leading axis, and the part at it has that shape."""
     array = op.args[0].type
-    return (isinstance(array, Array) and op.settings["index"] == "i" * len(path) and shape == (array.shape or ())[len(path) :]
-            and all(isinstance(p.type, Scalar) and p.type.kind == "int" for p in path))  # fmt: skip
+    return (
+        isinstance(array, Array)
+        and op.settings["index"] == "i" * len(path)
+        and shape == (array.shape or ())[len(path) :]
+        and all(isinstance(p.type, Scalar) and p.type.kind == "int" for p in path)
+    )
 
 
 def operands_of(op: Op, maker: Mapping[Value, Op]) -> list[Operand]:

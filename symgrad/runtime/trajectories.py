@@ -118,8 +118,9 @@ def by_sensitivities(solve_ivp: Callable[..., Any], rate: Callable[..., Any], ja
     return np.einsum("ik,ijk->j", jumps, run.y[size:].reshape(size, count, -1))
 
 
-def solved(solve_ivp: Callable[..., Any], change: Callable[..., Any], ends: Any, first: Any, times: Any,
-           settings: Mapping[str, Any]) -> Any:  # fmt: skip
+def solved(
+    solve_ivp: Callable[..., Any], change: Callable[..., Any], ends: Any, first: Any, times: Any, settings: Mapping[str, Any]
+) -> Any:
     """A solution at some times; None, after a warning, where there is none.
 
     An explicit method would search for its first step forever where the initial rate is not finite.
@@ -143,8 +144,9 @@ def states_reached(result: Any, initial: Any, times: Any) -> Any:
     return result.y
 
 
-def rate_with_sensitivities(rate: Callable[..., Any], jacobian: Callable[..., Any], t: float, z: Any, args: tuple[Any, ...],
-                            size: int) -> Any:  # fmt: skip
+def rate_with_sensitivities(
+    rate: Callable[..., Any], jacobian: Callable[..., Any], t: float, z: Any, args: tuple[Any, ...], size: int
+) -> Any:
     """The rate of the state, then that of the sensitivities, as one vector."""
     rows, matrix = jacobian(t, z[:size], *args), z[size:].reshape(size, -1)
     moved = rows[:, :size] @ matrix

@@ -161,8 +161,9 @@ def backward_operations(block: Block, reached: Reach, naming: Naming, segments: 
         kind = "gradient" if source is None else source.kind
         renamed = {} if segment is None else segments.renamed[segment]
         inputs = [*(renamed.get(name, name) for name in reads(step)), *(naming.of(r) for r in results)]
-        planned.append((Description(GRADIENTS.get(kind, f"{kind}_grad"), inputs, outs, backward=True),
-                        None if source is None else source.number))  # fmt: skip
+        planned.append(
+            (Description(GRADIENTS.get(kind, f"{kind}_grad"), inputs, outs, backward=True), None if source is None else source.number)
+        )
     for name in list(parts):
         add_up(name)
     return planned

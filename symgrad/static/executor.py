@@ -103,8 +103,9 @@ class Executor:
             scope.stamp = object()
         return results
 
-    def prepared(self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], feeds: Mapping[str, Array], scope: Scope,
-                 jit: Jit) -> Run:  # fmt: skip
+    def prepared(
+        self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], feeds: Mapping[str, Array], scope: Scope, jit: Jit
+    ) -> Run:
         """The function that makes runs like this one."""
         code, updated = self.code(program, names, values, jit)
         if jit and not code.kernels:
@@ -122,8 +123,9 @@ class Executor:
             entry = self.keep(program, names, values, jit, (compiled(program, values, names, updated, bool(jit)), updated))
         return entry
 
-    def keep(self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], jit: Jit,
-             entry: tuple[Compiled, list[str]]) -> tuple[Compiled, list[str]]:  # fmt: skip
+    def keep(
+        self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], jit: Jit, entry: tuple[Compiled, list[str]]
+    ) -> tuple[Compiled, list[str]]:
         """Keep a compiled function for the next run with values of these kinds."""
         if len(program.compiled) >= LIMIT:
             program.compiled.clear()

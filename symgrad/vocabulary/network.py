@@ -145,12 +145,14 @@ def softmax_with_cross_entropy(logits: Tensor, label: Tensor, soft_label: bool =
     """The cross entropy of each row, with the axis kept."""
     if not soft_label:
         labels_fit(logits, label, whole(axis))
-    return apply(f.cross_entropy, logits, label, reduction="none", soft_label=bool(soft_label), axis=whole(axis),
-                 ignore_index=int(ignore_index))  # fmt: skip
+    return apply(
+        f.cross_entropy, logits, label, reduction="none", soft_label=bool(soft_label), axis=whole(axis), ignore_index=int(ignore_index)
+    )
 
 
-def nll_loss(input: Tensor, label: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
-             name: str | None = None) -> Tensor:  # fmt: skip
+def nll_loss(
+    input: Tensor, label: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", name: str | None = None
+) -> Tensor:
     """Minus the input at the label, for each class with its weight."""
     labels_fit(input, label, 1)
     if weight is not None:
@@ -165,8 +167,9 @@ def binary_cross_entropy(input: Tensor, label: Tensor, weight: Any = None, reduc
     return apply(f.binary_cross_entropy, input, label, weight, reduction=reduction_of(reduction))
 
 
-def binary_cross_entropy_with_logits(logit: Tensor, label: Tensor, weight: Any = None, reduction: str = "mean", pos_weight: Any = None,
-                                     name: str | None = None) -> Tensor:  # fmt: skip
+def binary_cross_entropy_with_logits(
+    logit: Tensor, label: Tensor, weight: Any = None, reduction: str = "mean", pos_weight: Any = None, name: str | None = None
+) -> Tensor:
     """The binary cross entropy of ``sigmoid(logit)``, times the weight; ``pos_weight`` is the weight of the label 1."""
     if weight is None and pos_weight is None:
         return apply(f.binary_cross_entropy_with_logits, logit, label, reduction=reduction_of(reduction))

@@ -63,14 +63,16 @@ def instance_norm(x: Tensor, running_mean: Tensor = None, running_var: Tensor = 
     return apply(f.instance_norm, x, weight, bias, eps=float(eps))
 
 
-def rms_norm(x: Tensor, normalized_shape: Any, weight: Tensor = None, bias: Tensor = None, epsilon: float = 1e-5,
-             name: str | None = None) -> Tensor:  # fmt: skip
+def rms_norm(
+    x: Tensor, normalized_shape: Any, weight: Tensor = None, bias: Tensor = None, epsilon: float = 1e-5, name: str | None = None
+) -> Tensor:
     """Over the root of the mean square of the last axes."""
     return apply(f.rms_norm, x, weight, bias, axes=last_axes(x, weight, bias, normalized_shape), epsilon=float(epsilon))
 
 
-def local_response_norm(x: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0, data_format: str = "NCHW",
-                        name: str | None = None) -> Tensor:  # fmt: skip
+def local_response_norm(
+    x: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0, data_format: str = "NCHW", name: str | None = None
+) -> Tensor:
     """Over a power of the mean square of neighbouring channels."""
     channels_second(data_format)
     ranked(x, "x", 3, 4, 5)

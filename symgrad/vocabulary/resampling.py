@@ -112,8 +112,9 @@ def unfold(x: Tensor, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, di
     return apply(f.unfold, x, size=size, stride=steps, padding=edges, dilation=spread)
 
 
-def fold(x: Tensor, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1,
-         name: str | None = None) -> Tensor:  # fmt: skip
+def fold(
+    x: Tensor, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1, name: str | None = None
+) -> Tensor:
     """Images as sums of windows given as columns."""
     ranked(x, "x", 3)
     whole, size = pair(output_sizes, "output_sizes"), pair(kernel_sizes, "kernel_sizes")

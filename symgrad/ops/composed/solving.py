@@ -186,8 +186,9 @@ def band(ab: Any, above: Any) -> Any:
     return np.where((row >= 0) & (row < ab.shape[0]), ab[np.clip(row, 0, ab.shape[0] - 1), column], 0.0)
 
 
-def solve_banded(l_and_u: Any, ab: Numbers, b: Numbers, overwrite_ab: Any = False, overwrite_b: Any = False,
-                 check_finite: Any = True) -> Any:  # fmt: skip
+def solve_banded(
+    l_and_u: Any, ab: Numbers, b: Numbers, overwrite_ab: Any = False, overwrite_b: Any = False, check_finite: Any = True
+) -> Any:
     """``scipy.linalg.solve_banded``, by the whole matrix."""
     need(not overwrite_ab and not overwrite_b, "scipy.linalg.solve_banded is supported where it does not write to its arguments")
     lower, upper = l_and_u
@@ -195,8 +196,9 @@ def solve_banded(l_and_u: Any, ab: Numbers, b: Numbers, overwrite_ab: Any = Fals
     return np.linalg.solve(band(ab, upper), b)
 
 
-def solveh_banded(ab: Numbers, b: Numbers, overwrite_ab: Any = False, overwrite_b: Any = False, lower: Any = False,
-                  check_finite: Any = True) -> Any:  # fmt: skip
+def solveh_banded(
+    ab: Numbers, b: Numbers, overwrite_ab: Any = False, overwrite_b: Any = False, lower: Any = False, check_finite: Any = True
+) -> Any:
     """``scipy.linalg.solveh_banded``, by the whole matrix."""
     need(not overwrite_ab and not overwrite_b, "scipy.linalg.solveh_banded is supported where it does not write to its arguments")
     half = band(ab, 0 if lower else ab.shape[0] - 1)

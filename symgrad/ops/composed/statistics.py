@@ -285,8 +285,9 @@ def nanprod(a: Numbers, axis: Any = None, dtype: Any = None, keepdims: Any = Fal
     return product if initial is None else product * begun(initial, product)
 
 
-def nansum_within(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None,
-                  where: Any = None) -> Any:  # fmt: skip
+def nansum_within(
+    a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None
+) -> Any:
     """``np.nansum`` with a dtype, with ``where``, or with an initial value."""
     need(out is None, "out of np.nansum is not supported with other arguments")
     total = np.sum(chosen_or(a, 0, dtype, where), axis=axis, keepdims=keepdims)
