@@ -56,9 +56,21 @@ def grad(
     function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, **settings: Unpack[Sweeping]
 ) -> DerivedFunction[P, Any]: ...
 @boundary
-def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
-         strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
-         checkpoints: Checkpoints = None, memory: int | str | None = None, holomorphic: bool = False) -> Any:  # fmt: skip
+def grad(
+    function: Callable[..., Any],
+    wrt: Wrt = None,
+    *,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    allow_unused: bool = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    checkpoints: Checkpoints = None,
+    memory: int | str | None = None,
+    holomorphic: bool = False,
+) -> Any:
     """Return the gradient of a scalar function, as a function of the same arguments.
 
     Each gradient has the shape, dtype and tree structure of its argument.
@@ -110,10 +122,21 @@ def value_and_grad(
     function: Callable[P, R], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, **settings: Unpack[Sweeping]
 ) -> DerivedFunction[P, tuple[R, Any]]: ...
 @boundary
-def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
-                   allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-                   verify: Verify = None, checkpoints: Checkpoints = None, memory: int | str | None = None,
-                   holomorphic: bool = False) -> Any:  # fmt: skip
+def value_and_grad(
+    function: Callable[..., Any],
+    wrt: Wrt = None,
+    *,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    allow_unused: bool = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    checkpoints: Checkpoints = None,
+    memory: int | str | None = None,
+    holomorphic: bool = False,
+) -> Any:
     """Return a function that computes ``(value, gradient)``; with ``has_aux``, ``((value, aux), gradient)``.
 
     The parameters and errors are those of ``grad``.
@@ -121,8 +144,20 @@ def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wr
     >>> value_and_grad(from_source("def square(x): return x * x"))(3.0)
     (9.0, 6.0)
     """
-    settings = options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, checkpoints=checkpoints,
-                       memory=memory, holomorphic=holomorphic)  # fmt: skip
+    settings = options(
+        "value_and_grad",
+        wrt,
+        argnums,
+        has_aux,
+        allow_unused,
+        no_grad,
+        jit,
+        strict,
+        verify,
+        checkpoints=checkpoints,
+        memory=memory,
+        holomorphic=holomorphic,
+    )
     return derived(function, settings)
 
 
@@ -132,17 +167,50 @@ value_and_grad.__symgrad_derives__ = "value_and_grad"  # type: ignore[attr-defin
 
 
 @overload
-def vjp(function: Callable[..., R], *args: Any, wrt: None = None, argnums: None = None, has_aux: Literal[False] = False,
-        strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, checkpoints: Checkpoints = None,
-        memory: int | str | None = None, **kwargs: Any) -> tuple[R, Callable[..., tuple[Any, ...]]]: ...  # fmt: skip
+def vjp(
+    function: Callable[..., R],
+    *args: Any,
+    wrt: None = None,
+    argnums: None = None,
+    has_aux: Literal[False] = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    checkpoints: Checkpoints = None,
+    memory: int | str | None = None,
+    **kwargs: Any,
+) -> tuple[R, Callable[..., tuple[Any, ...]]]: ...
 @overload
-def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False,
-        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, checkpoints: Checkpoints = None,
-        memory: int | str | None = None, **kwargs: Any) -> Any: ...  # fmt: skip
+def vjp(
+    function: Callable[..., Any],
+    *args: Any,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    checkpoints: Checkpoints = None,
+    memory: int | str | None = None,
+    **kwargs: Any,
+) -> Any: ...
 @boundary
-def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False,
-        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, checkpoints: Checkpoints = None,
-        memory: int | str | None = None, **kwargs: Any) -> Any:  # fmt: skip
+def vjp(
+    function: Callable[..., Any],
+    *args: Any,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    checkpoints: Checkpoints = None,
+    memory: int | str | None = None,
+    **kwargs: Any,
+) -> Any:
     """Run the function and return ``(out, pullback)``; ``pullback(seed)`` returns the gradients of ``sum(seed * out)``.
 
     The seed has the structure, shapes and dtypes of ``out``. Without ``wrt``, the pullback returns a tuple with one gradient for each
@@ -194,16 +262,46 @@ vmap.__symgrad_derives__ = "vmap"  # type: ignore[attr-defined]
 
 
 @overload
-def jvp(function: Callable[..., R], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, wrt: Wrt = None, argnums: Wrt = None,
-        has_aux: Literal[False] = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
-        **kwargs: Any) -> tuple[R, R]: ...  # fmt: skip
+def jvp(
+    function: Callable[..., R],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    *,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: Literal[False] = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    **kwargs: Any,
+) -> tuple[R, R]: ...
 @overload
-def jvp(function: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, wrt: Wrt = None, argnums: Wrt = None,
-        has_aux: Literal[True], strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
-        **kwargs: Any) -> tuple[Any, Any, Any]: ...  # fmt: skip
+def jvp(
+    function: Callable[..., Any],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    *,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: Literal[True],
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    **kwargs: Any,
+) -> tuple[Any, Any, Any]: ...
 @overload
-def jvp(function: Callable[..., R], primals: None = None, tangents: None = None, *, wrt: Wrt = None, argnums: Wrt = None,
-        has_aux: bool = False, **settings: Unpack[Common]) -> DerivedFunction[..., tuple[R, R]]: ...  # fmt: skip
+def jvp(
+    function: Callable[..., R],
+    primals: None = None,
+    tangents: None = None,
+    *,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    **settings: Unpack[Common],
+) -> DerivedFunction[..., tuple[R, R]]: ...
 @boundary
 def jvp(function: Callable[..., Any], primals: tuple[Any, ...] | None = None, tangents: tuple[Any, ...] | None = None, *,
         wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,

@@ -62,8 +62,16 @@ def lowered_for(
         return source, again, known
     try:
         with timed(notes, "read", "lower"):
-            lowered = lower(source, signature, derive=derive_inside, varied=varied_values, no_grad=request.no_grad, wrt=request.wrt,
-                            pins=dict(request.pins), notes=notes)  # fmt: skip
+            lowered = lower(
+                source,
+                signature,
+                derive=derive_inside,
+                varied=varied_values,
+                no_grad=request.no_grad,
+                wrt=request.wrt,
+                pins=dict(request.pins),
+                notes=notes,
+            )
     except SymgradError as refusal:
         if readings is not None:
             readings[asked] = anew(refusal)
@@ -168,8 +176,15 @@ def comparable_of(job: Job, shelf: Shelf | None) -> Comparable:
     if notes is not None and once is not None:
         what, loc = once
         notes.add("frontend", "unverified", loc, f"{what}, so the first call is not compared with the function itself")
-    comparable = Comparable(once, None, dtypes_of(lowered), is_cut(lowered) or bool(job.request.no_grad),
-                            stores(lowered), bool(lowered.copied), is_custom(lowered))  # fmt: skip
+    comparable = Comparable(
+        once,
+        None,
+        dtypes_of(lowered),
+        is_cut(lowered) or bool(job.request.no_grad),
+        stores(lowered),
+        bool(lowered.copied),
+        is_custom(lowered),
+    )
     return comparable if shelf is None else replace(comparable, seen=shelf.compared, keep=shelf.keep_compared)
 
 
@@ -189,8 +204,17 @@ def text_to_read(job: Job, notes: Notes | None = None) -> Emitted | None:
     request = replace(job.request, optimize="read", jit=False)
     try:
         with deep_calls():
-            lowered = lower(job.source, job.signature, derive=derive_inside, varied=varied_values, no_grad=request.no_grad, wrt=request.wrt,
-                            pins=dict(request.pins), keeps_text=True, notes=notes)  # fmt: skip
+            lowered = lower(
+                job.source,
+                job.signature,
+                derive=derive_inside,
+                varied=varied_values,
+                no_grad=request.no_grad,
+                wrt=request.wrt,
+                pins=dict(request.pins),
+                keeps_text=True,
+                notes=notes,
+            )
             derivation = derived(Job(job.source, job.signature, request, lowered), None)
             emitted: Emitted = derivation.emission(derivation.job)
             return replace(emitted, namespace={**emitted.namespace, **lowered.objects})

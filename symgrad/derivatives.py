@@ -102,9 +102,15 @@ class Derived:
         """Make a new guard the way this object is called; each object has a class of its own for it."""
         setattr(cls, "__call__", watched(guard) if os.environ.get("SYMGRAD_CHECK") else guard)  # noqa: B010  # for mypy, a method is not assigned to
 
-    def _make(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...] = (),
-              notes: Notes | None = None, read: Callable[[str], Any] | None = None,
-              readings: Readings | None = None) -> Compiled:  # fmt: skip
+    def _make(
+        self,
+        function: types.FunctionType,
+        signature: Signature,
+        pins: tuple[tuple[str, Any], ...] = (),
+        notes: Notes | None = None,
+        read: Callable[[str], Any] | None = None,
+        readings: Readings | None = None,
+    ) -> Compiled:
         settings, what = self._options, self._options.what
         jit = settings.jit and available(settings.jit)
         if what == "primal":
@@ -117,11 +123,27 @@ class Derived:
         check_wrt(function, names, signature)
         single = not isinstance(settings.wrt, tuple) and not every
         unused = settings.allow_unused or every and not settings.strict
-        request = Request(names, "single" if single else "tuple", what == "value_and_grad", settings.has_aux, what == "vjp", unused,
-                          settings.strict, settings.no_grad, pins=pins, read=read, jit=jit, forward=what == "jvp",
-                          linear=what == "linearize", jacobian=what in ("jacobian", "frame"), mode=settings.mode,
-                          checkpoints=settings.checkpoints, memory=settings.memory, sparsity=what == "frame",
-                          holomorphic=settings.holomorphic)  # fmt: skip
+        request = Request(
+            names,
+            "single" if single else "tuple",
+            what == "value_and_grad",
+            settings.has_aux,
+            what == "vjp",
+            unused,
+            settings.strict,
+            settings.no_grad,
+            pins=pins,
+            read=read,
+            jit=jit,
+            forward=what == "jvp",
+            linear=what == "linearize",
+            jacobian=what in ("jacobian", "frame"),
+            mode=settings.mode,
+            checkpoints=settings.checkpoints,
+            memory=settings.memory,
+            sparsity=what == "frame",
+            holomorphic=settings.holomorphic,
+        )
         inner: Any = self._of._table.exact_entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes, readings)
 

@@ -119,8 +119,15 @@ def momentum(
 
 
 @boundary
-def adam(learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, *, weight_decay: float = 0.0,
-         clip_norm: float | None = None) -> Optimizer:  # fmt: skip
+def adam(
+    learning_rate: Rate = 0.001,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-8,
+    *,
+    weight_decay: float = 0.0,
+    clip_norm: float | None = None,
+) -> Optimizer:
     """Adam (Kingma and Ba 2015, algorithm 1). The other settings are those of ``sgd``.
 
     >>> import symgrad
@@ -138,8 +145,15 @@ def adam(learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, 
 
 
 @boundary
-def adamw(learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, *, weight_decay: float = 0.01,
-          clip_norm: float | None = None) -> Optimizer:  # fmt: skip
+def adamw(
+    learning_rate: Rate = 0.001,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-8,
+    *,
+    weight_decay: float = 0.01,
+    clip_norm: float | None = None,
+) -> Optimizer:
     """Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2): first ``p * (1 - rate * weight_decay)``."""
     decay, limit = common(weight_decay, clip_norm)
     settings = of_adam(beta1, beta2, epsilon) | {"decay": decay}

@@ -64,9 +64,21 @@ class Options:
         return JACOBIANS[self.mode] if self.what == "jacobian" else self.what
 
 
-def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: bool, no_grad: Iterable[str], jit: Jit,
-            strict: bool = False, verify: Verify = None, mode: Mode = "reverse", checkpoints: Checkpoints = None,
-            memory: int | str | None = None, holomorphic: bool = False) -> Options:  # fmt: skip
+def options(
+    what: What,
+    wrt: Wrt,
+    argnums: Wrt,
+    has_aux: bool,
+    allow_unused: bool,
+    no_grad: Iterable[str],
+    jit: Jit,
+    strict: bool = False,
+    verify: Verify = None,
+    mode: Mode = "reverse",
+    checkpoints: Checkpoints = None,
+    memory: int | str | None = None,
+    holomorphic: bool = False,
+) -> Options:
     """Check the request as far as possible without the function."""
     if jit is not False:
         available(jit)
@@ -87,9 +99,20 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
     flags = {"has_aux": has_aux, "allow_unused": allow_unused, "strict": strict, "holomorphic": holomorphic}
     aux, unused, refuses, is_complex = (checked_flag(word, value) for word, value in flags.items())
     mode, verify = checked_mode(mode), checked_verify(verify)
-    return Options(what, wrt, aux, unused, checked_names(no_grad), strict=refuses, jit=jit, mode=mode, verify=verify,
-                   holomorphic=is_complex,
-                   checkpoints=checked_checkpoints(checkpoints), memory=None if memory is None else bytes_of(memory))  # fmt: skip
+    return Options(
+        what,
+        wrt,
+        aux,
+        unused,
+        checked_names(no_grad),
+        strict=refuses,
+        jit=jit,
+        mode=mode,
+        verify=verify,
+        holomorphic=is_complex,
+        checkpoints=checked_checkpoints(checkpoints),
+        memory=None if memory is None else bytes_of(memory),
+    )
 
 
 def checked_flag(word: str, value: Any) -> bool:

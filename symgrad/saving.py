@@ -355,8 +355,17 @@ def check_text(name: str, primal: str, request: Request, parameters: Sequence[st
     )
 
 
-def module(pieces: Sequence[Emitted], name: str, primal: str, function: types.FunctionType, signature: Signature, request: Request,
-           examples: Sequence[str] | None, kernel: Emitted | None = None, identities: Collection[str] = ()) -> str:  # fmt: skip
+def module(
+    pieces: Sequence[Emitted],
+    name: str,
+    primal: str,
+    function: types.FunctionType,
+    signature: Signature,
+    request: Request,
+    examples: Sequence[str] | None,
+    kernel: Emitted | None = None,
+    identities: Collection[str] = (),
+) -> str:
     """The text of the module: the function itself, its derivative, the kernel, and the self-check where the arguments have texts."""
     compiled = [] if kernel is None else [kernel]
     derivative = Emitted(tested(pieces[-1].text, name, signature, request.pins, identities), {"np": np, **pieces[-1].namespace})

@@ -69,9 +69,19 @@ class Comparison:
 
 
 @boundary
-def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, modes: Sequence[str] = ("forward", "reverse"), *,
-                  wrt: Wrt = None, directions: int = 2, seed: int = 0, tolerance: float | None = None, jit: Jit = False,
-                  **kwargs: Any) -> list[Comparison]:  # fmt: skip
+def compare_grads(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    order: int = 1,
+    modes: Sequence[str] = ("forward", "reverse"),
+    *,
+    wrt: Wrt = None,
+    directions: int = 2,
+    seed: int = 0,
+    tolerance: float | None = None,
+    jit: Jit = False,
+    **kwargs: Any,
+) -> list[Comparison]:
     """Return all comparisons, of which ``check_grads`` reports those that disagree; the parameters are the same.
 
     With ``jit`` the compiled derivatives are compared.
@@ -107,8 +117,18 @@ def differentiated(
 
 
 @boundary
-def check_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, modes: Sequence[str] = ("forward", "reverse"), *,
-                wrt: Wrt = None, directions: int = 2, seed: int = 0, tolerance: float | None = None, **kwargs: Any) -> None:  # fmt: skip
+def check_grads(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    order: int = 1,
+    modes: Sequence[str] = ("forward", "reverse"),
+    *,
+    wrt: Wrt = None,
+    directions: int = 2,
+    seed: int = 0,
+    tolerance: float | None = None,
+    **kwargs: Any,
+) -> None:
     """Raise AssertionError unless derivatives up to ``order`` agree with finite differences, and forward mode with reverse mode.
 
     ``args`` are the positional arguments and ``kwargs`` the keyword arguments. ``wrt`` selects arguments as for ``grad``; the default is
@@ -200,8 +220,18 @@ def bound_to(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mappin
 class Check:
     """A function of some order, whose derivatives are compared in the requested modes."""
 
-    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...], order: int,
-                 below: str, modes: tuple[str, ...], tolerance: float | None, jit: Jit) -> None:  # fmt: skip
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        names: tuple[str, ...],
+        order: int,
+        below: str,
+        modes: tuple[str, ...],
+        tolerance: float | None,
+        jit: Jit,
+    ) -> None:
         self.function, self.args, self.kwargs, self.order, self.tolerance = function, args, kwargs, order, tolerance
         self.jit: Jit = jit
         self.inputs = bound_to(function, args, kwargs, names)

@@ -142,9 +142,15 @@ def mask_of(sweep: Sweep, op: Call, row: Row, param: str, target: Value, grad: C
 
 
 def pulled_back(
-    sweep: Sweep, op: Call, row: Row, names: dict[str, Any], outs: list[Cotangent | None], text: str, target: Value,
+    sweep: Sweep,
+    op: Call,
+    row: Row,
+    names: dict[str, Any],
+    outs: list[Cotangent | None],
+    text: str,
+    target: Value,
     computed: dict[str, Any] | None = None,
-) -> Operand:  # fmt: skip
+) -> Operand:
     """The cotangent that one pullback text computes; ``computed`` caches results of the op's other pullbacks."""
     table = dict(names)
     for label, out, grad in zip(row.outs, op.outs, outs, strict=False):

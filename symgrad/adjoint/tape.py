@@ -28,8 +28,18 @@ class Unplanned(AssertionError):
     """The plan relies on a value at a time at which it cannot be obtained."""
 
 
-def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op, int], results: Sequence[Operand], taken: set[str],
-              means: Means = MEANS[0], costs: Costs = INTERPRETED, shared: bool = False, part: bool = False) -> Block:  # fmt: skip
+def available(
+    func: Func,
+    top: Scope,
+    scopes: dict[Block, Scope],
+    turns: dict[Op, int],
+    results: Sequence[Operand],
+    taken: set[str],
+    means: Means = MEANS[0],
+    costs: Costs = INTERPRETED,
+    shared: bool = False,
+    part: bool = False,
+) -> Block:
     """The body of the whole function: the extended forward half, then the backward half, completed in place.
 
     The block yields ``results``, copied where they would share memory unless they may be ``shared``. Raises

@@ -323,8 +323,14 @@ def _test_lines(test: Check, arguments: str, slow: str, names: Names, alone: boo
     if not test.may_raise:
         return [f"    if {text}:", *call]
     holds = f"{names.prefix}holds"
-    return ["    try:", f"        {holds} = {text}", f"    except {names.of(_NOT_THERE)}:", f"        {holds} = False",
-            f"    if {holds}:", *call]  # fmt: skip
+    return [
+        "    try:",
+        f"        {holds} = {text}",
+        f"    except {names.of(_NOT_THERE)}:",
+        f"        {holds} = False",
+        f"    if {holds}:",
+        *call,
+    ]
 
 
 def _slow_lines(slow: str, names: Names) -> list[str]:

@@ -115,8 +115,16 @@ def result_of(node: Any, slot: int, value: Array) -> Tensor:
 class Staged:
     """The gradients of some tensors, in stages; ``before`` are those of tensors that keep theirs."""
 
-    def __init__(self, record: Record, targets: Sequence[tuple[Tensor, Tensor | None]], inputs: Sequence[Tensor], watched: Iterable[Tensor],
-                 cuts: Sequence[Tensor] = (), create_graph: bool = False, layers: Sequence[LayerNode] | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        record: Record,
+        targets: Sequence[tuple[Tensor, Tensor | None]],
+        inputs: Sequence[Tensor],
+        watched: Iterable[Tensor],
+        cuts: Sequence[Tensor] = (),
+        create_graph: bool = False,
+        layers: Sequence[LayerNode] | None = None,
+    ) -> None:
         self.record, self.cuts, self.create_graph = record, list(cuts), create_graph
         self.closed = {key_of(t) for t in cuts}
         self.stops: dict[Key, Tensor] = {}

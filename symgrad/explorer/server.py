@@ -99,8 +99,14 @@ class Worker:
 def unanswered(what: str) -> dict[str, Any]:
     """Return an answer with the reason of a failure."""
     problem = element("p", what, class_="problem")
-    return {"functions": [], "function": "", "args": "", "remarks": [], "notice": problem,
-            "error": {"what": what, "line": 0, "hint": "", "kind": ""}}  # fmt: skip
+    return {
+        "functions": [],
+        "function": "",
+        "args": "",
+        "remarks": [],
+        "notice": problem,
+        "error": {"what": what, "line": 0, "hint": "", "kind": ""},
+    }
 
 
 # ------------------------------------------------------------------ the page

@@ -311,8 +311,14 @@ class Taken:
 # ------------------------------------------------------------------ code for every way out
 
 
-def on_all_ways(ctx: Lowering, node: ast.AST, body: Callable[[], None], finish: Callable[[], None], rest: list[ast.stmt],
-                told: Callable[[Taken], None] | None = None) -> bool:  # fmt: skip
+def on_all_ways(
+    ctx: Lowering,
+    node: ast.AST,
+    body: Callable[[], None],
+    finish: Callable[[], None],
+    rest: list[ast.stmt],
+    told: Callable[[Taken], None] | None = None,
+) -> bool:
     """Lower a body, then ``finish`` on every way out; ``told``, if given, replaces it where an exception is pending."""
 
     def again(taken: Taken) -> None:

@@ -97,8 +97,14 @@ def _combined(function: Any) -> Any:
     return lower
 
 
-for _function in (itertools.product, itertools.combinations, itertools.permutations, itertools.combinations_with_replacement,
-                  itertools.pairwise, itertools.zip_longest):  # fmt: skip
+for _function in (
+    itertools.product,
+    itertools.combinations,
+    itertools.permutations,
+    itertools.combinations_with_replacement,
+    itertools.pairwise,
+    itertools.zip_longest,
+):
     SPECIAL[_function] = _combined(_function)
 
 

@@ -185,9 +185,15 @@ def firsts_written_out(
     return written_out(ctx, node, enter, rest, ready=ready, check=check)
 
 
-def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int], Operand], rest: list[ast.stmt],
-                others: Callable[[int], Loop | None] = lambda place: None, ready: Callable[[int], None] = lambda place: None,
-                check: Callable[[], None] | None = None) -> bool:  # fmt: skip
+def written_out(
+    ctx: Lowering,
+    node: ast.For | ast.While,
+    enter: Callable[[int], Operand],
+    rest: list[ast.stmt],
+    others: Callable[[int], Loop | None] = lambda place: None,
+    ready: Callable[[int], None] = lambda place: None,
+    check: Callable[[], None] | None = None,
+) -> bool:
     """Unroll a loop: iteration ``place`` runs if ``enter(place)`` is true; ``ready(place)`` binds its targets.
 
     ``others(place)`` lowers all further iterations as a loop, where their number is dynamic; ``check`` follows the

@@ -58,9 +58,18 @@ CONSTRUCTS = (arrays, attributes, builtins, calls, comparison, complexes, compre
 RESTARTS = 200
 
 
-def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | None = None, varied: Varied | None = None,
-          no_grad: Iterable[str] = (), wrt: Iterable[str] = (), pins: Mapping[str, Any] | None = None, notes: Notes | None = None,
-          keeps_text: bool = False) -> Lowered:  # fmt: skip
+def lower(
+    source: Source,
+    signature: Signature,
+    *,
+    derive: Callable[..., Any] | None = None,
+    varied: Varied | None = None,
+    no_grad: Iterable[str] = (),
+    wrt: Iterable[str] = (),
+    pins: Mapping[str, Any] | None = None,
+    notes: Notes | None = None,
+    keeps_text: bool = False,
+) -> Lowered:
     """Lower a function for a signature. All refusals are reported at once.
 
     ``pins`` are integers, by the expression that reads them, whose value is part of the signature.

@@ -194,9 +194,15 @@ def _compared(kind: type[ast.cmpop]) -> Any:
 
 
 for _function, _comparison in {
-    operator.eq: ast.Eq, operator.ne: ast.NotEq, operator.lt: ast.Lt, operator.le: ast.LtE, operator.gt: ast.Gt, operator.ge: ast.GtE,
-    operator.is_: ast.Is, operator.is_not: ast.IsNot,
-}.items():  # fmt: skip
+    operator.eq: ast.Eq,
+    operator.ne: ast.NotEq,
+    operator.lt: ast.Lt,
+    operator.le: ast.LtE,
+    operator.gt: ast.Gt,
+    operator.ge: ast.GtE,
+    operator.is_: ast.Is,
+    operator.is_not: ast.IsNot,
+}.items():
     SPECIAL[_function] = _compared(_comparison)
 SPECIAL[operator.contains] = lambda ctx, args, kwargs, node: comparison(ctx, ast.In(), args[1], args[0], node)
 SPECIAL[operator.abs] = abs_

@@ -111,8 +111,14 @@ class Solving:
 
     # ---------------------------------------------------------------- functions
 
-    def enclosed(self, of: Binding, unknowns: Sequence[tuple[str, Type]], name: str, results: Callable[[Binding], list[Operand]],
-                 before: Sequence[Binding] = ()) -> Enclosed:  # fmt: skip
+    def enclosed(
+        self,
+        of: Binding,
+        unknowns: Sequence[tuple[str, Type]],
+        name: str,
+        results: Callable[[Binding], list[Operand]],
+        before: Sequence[Binding] = (),
+    ) -> Enclosed:
         """Lower a function on unknowns of these names and types: its arguments are those ``before``, the unknowns, and ``args``."""
         inner = Inner(self.ctx, Derivative(of, name), self.node)
         outs: list[Operand] = []

@@ -53,8 +53,16 @@ def pairwise_distance(x: Tensor, y: Tensor, p: float = 2.0, epsilon: float = 1e-
     return p_norm(x - y + epsilon, p, -1, keepdim)
 
 
-def triplet_margin_loss(input: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0, epsilon: float = 1e-6,
-                        swap: bool = False, reduction: str = "mean") -> Tensor:  # fmt: skip
+def triplet_margin_loss(
+    input: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2.0,
+    epsilon: float = 1e-6,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
     """``max(0, distance to the positive - distance to the negative + margin)`` (Balntas et al. 2016)."""
     near = pairwise_distance(input, positive, p, epsilon)
     far = pairwise_distance(input, negative, p, epsilon)

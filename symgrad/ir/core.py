@@ -367,8 +367,18 @@ def clone_op(op: Op, table: dict[Value, Operand], new: Any, fresh: Any) -> Op:
         case Call():
             copy: Op = Call([], op.loc, op.name, [new(a) for a in op.args], dict(op.settings))
         case For():
-            copy = For([], op.loc, new(op.start), new(op.stop), new(op.step), [new(i) for i in op.inits],
-                       clone_block(op.body, table), op.until, op.backward, op.batch)  # fmt: skip
+            copy = For(
+                [],
+                op.loc,
+                new(op.start),
+                new(op.stop),
+                new(op.step),
+                [new(i) for i in op.inits],
+                clone_block(op.body, table),
+                op.until,
+                op.backward,
+                op.batch,
+            )
         case While():
             inits = [new(i) for i in op.inits]
             copy = While([], op.loc, inits, clone_block(op.test, table), clone_block(op.body, table), op.until)

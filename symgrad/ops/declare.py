@@ -143,9 +143,22 @@ def default_emit(name: str, params: tuple[str, ...], settings: dict[str, Any]) -
     return f"np.{name}({', '.join(words)})"
 
 
-def rule(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "fresh", consumes: bool = False, effect: bool = False,
-         cheap: bool = False, statement: bool = False, within: bool = False, linear: str = "", math: str | None = None,
-         batch: Callable[[Any], Any] | None = None, **pullbacks: str | None) -> Row:  # fmt: skip
+def rule(
+    text: str,
+    law: Law,
+    *,
+    emit: Emit | None = None,
+    alias: Alias = "fresh",
+    consumes: bool = False,
+    effect: bool = False,
+    cheap: bool = False,
+    statement: bool = False,
+    within: bool = False,
+    linear: str = "",
+    math: str | None = None,
+    batch: Callable[[Any], Any] | None = None,
+    **pullbacks: str | None,
+) -> Row:
     """Declare a function by the cotangent of each input: ``x_grad="..."``, or None for none on purpose."""
     name, params, settings, outs, formula = parse_signature(text)
     named = {}
@@ -155,19 +168,64 @@ def rule(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "fresh
         if param not in params or not key.endswith("_grad"):
             raise ValueError(f"row {name!r} has no parameter for {key}")
         named[param] = value
-    return add(Row(name, params, law, settings, outs, formula=formula, pullbacks=named, alias=alias, consumes=consumes,
-                   effect=effect, cheap=cheap, emit=emit or default_emit(name, params, settings), math=math,
-                   statement=statement, within=within, linear=frozenset(linear.split()), batch=batch))  # fmt: skip
+    return add(
+        Row(
+            name,
+            params,
+            law,
+            settings,
+            outs,
+            formula=formula,
+            pullbacks=named,
+            alias=alias,
+            consumes=consumes,
+            effect=effect,
+            cheap=cheap,
+            emit=emit or default_emit(name, params, settings),
+            math=math,
+            statement=statement,
+            within=within,
+            linear=frozenset(linear.split()),
+            batch=batch,
+        )
+    )
 
 
-def constant(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "fresh", effect: bool = False, cheap: bool = False,
-             statement: bool = False, consumes: bool = False, math: str | None = None, by_name: bool = False,
-             batch: Callable[[Any], Any] | None = None) -> Row:  # fmt: skip
+def constant(
+    text: str,
+    law: Law,
+    *,
+    emit: Emit | None = None,
+    alias: Alias = "fresh",
+    effect: bool = False,
+    cheap: bool = False,
+    statement: bool = False,
+    consumes: bool = False,
+    math: str | None = None,
+    by_name: bool = False,
+    batch: Callable[[Any], Any] | None = None,
+) -> Row:
     """Declare a function whose derivative is zero on purpose, in every input."""
     name, params, settings, outs, _ = parse_signature(text)
-    return add(Row(name, params, law, settings, outs, pullbacks=dict.fromkeys(params), alias=alias, effect=effect,
-                   cheap=cheap, emit=emit or default_emit(name, params, settings), math=math, statement=statement,
-                   consumes=consumes, by_name=by_name, batch=batch))  # fmt: skip
+    return add(
+        Row(
+            name,
+            params,
+            law,
+            settings,
+            outs,
+            pullbacks=dict.fromkeys(params),
+            alias=alias,
+            effect=effect,
+            cheap=cheap,
+            emit=emit or default_emit(name, params, settings),
+            math=math,
+            statement=statement,
+            consumes=consumes,
+            by_name=by_name,
+            batch=batch,
+        )
+    )
 
 
 def missing(
@@ -175,5 +233,17 @@ def missing(
 ) -> Row:
     """Declare a function whose derivative is not implemented; ``why`` is shown to the user."""
     name, params, settings, outs, _ = parse_signature(text)
-    return add(Row(name, params, law, settings, outs, missing=why, emit=emit or default_emit(name, params, settings), consumes=consumes,
-                   effect=effect, statement=statement))  # fmt: skip
+    return add(
+        Row(
+            name,
+            params,
+            law,
+            settings,
+            outs,
+            missing=why,
+            emit=emit or default_emit(name, params, settings),
+            consumes=consumes,
+            effect=effect,
+            statement=statement,
+        )
+    )

@@ -232,8 +232,16 @@ class Momentum(Optimizer):
     function = staticmethod(updates.momentum)
     memory = updates.MEMORY["momentum"]
 
-    def __init__(self, learning_rate: Any = 0.001, momentum: float = 0.9, parameters: Any = None, use_nesterov: bool = False,
-                 weight_decay: Any = None, grad_clip: Any = None, name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        momentum: float = 0.9,
+        parameters: Any = None,
+        use_nesterov: bool = False,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
         self.settings = {"mu": float(momentum), "nesterov": bool(use_nesterov)}
 
@@ -244,9 +252,19 @@ class Adam(Optimizer):
     function = staticmethod(updates.adam)
     memory = updates.MEMORY["adam"]
 
-    def __init__(self, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, parameters: Any = None,
-                 weight_decay: Any = None, grad_clip: Any = None, lazy_mode: bool = False, multi_precision: bool = False,
-                 name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        lazy_mode: bool = False,
+        multi_precision: bool = False,
+        name: str | None = None,
+    ) -> None:
         only_plain(lazy_mode, multi_precision)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
         self.settings = {"beta1": float(beta1), "beta2": float(beta2), "epsilon": float(epsilon)}
@@ -257,9 +275,20 @@ class AdamW(Adam):
 
     function = staticmethod(updates.adamw)
 
-    def __init__(self, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, parameters: Any = None,
-                 weight_decay: float = 0.01, apply_decay_param_fun: Callable[[str], bool] | None = None, grad_clip: Any = None,
-                 lazy_mode: bool = False, multi_precision: bool = False, name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameters: Any = None,
+        weight_decay: float = 0.01,
+        apply_decay_param_fun: Callable[[str], bool] | None = None,
+        grad_clip: Any = None,
+        lazy_mode: bool = False,
+        multi_precision: bool = False,
+        name: str | None = None,
+    ) -> None:
         only_plain(lazy_mode, multi_precision)
         super().__init__(learning_rate, beta1, beta2, epsilon, parameters, None, grad_clip, name=name)
         self.decay, self.decays = float(weight_decay), apply_decay_param_fun
@@ -276,8 +305,18 @@ class RMSProp(Optimizer):
     function = staticmethod(updates.rmsprop)
     memory = updates.MEMORY["rmsprop"]
 
-    def __init__(self, learning_rate: Any, rho: float = 0.95, epsilon: float = 1e-6, momentum: float = 0.0, centered: bool = False,
-                 parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None, name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        learning_rate: Any,
+        rho: float = 0.95,
+        epsilon: float = 1e-6,
+        momentum: float = 0.0,
+        centered: bool = False,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
         self.settings = {"rho": float(rho), "epsilon": float(epsilon), "mu": float(momentum)}
         if centered:
@@ -291,8 +330,16 @@ class Adagrad(Optimizer):
     function = staticmethod(updates.adagrad)
     memory = updates.MEMORY["adagrad"]
 
-    def __init__(self, learning_rate: Any, epsilon: float = 1e-6, parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None,
-                 name: str | None = None, initial_accumulator_value: float = 0.0) -> None:  # fmt: skip
+    def __init__(
+        self,
+        learning_rate: Any,
+        epsilon: float = 1e-6,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+        initial_accumulator_value: float = 0.0,
+    ) -> None:
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
         self.settings = {"epsilon": float(epsilon)}
         self.memory = (("moment", float(initial_accumulator_value), False),)

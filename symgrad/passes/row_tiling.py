@@ -68,13 +68,25 @@ class _Chain:
 
     def inputs(self) -> list[Value]:
         """The arrays of which the chain reads rows."""
-        return list(dict.fromkeys(a for op in self.ops for a, along in zip(op.args, self.parts[op].along, strict=True)
-                                  if along and isinstance(a, Value) and a not in self.rows.partial))  # fmt: skip
+        return list(
+            dict.fromkeys(
+                a
+                for op in self.ops
+                for a, along in zip(op.args, self.parts[op].along, strict=True)
+                if along and isinstance(a, Value) and a not in self.rows.partial
+            )
+        )
 
     def others(self) -> list[Value]:
         """The arrays that the chain reads as a whole."""
-        return list(dict.fromkeys(a for op in self.ops for a, along in zip(op.args, self.parts[op].along, strict=True)
-                                  if not along and isinstance(a, Value) and isinstance(a.type, Array)))  # fmt: skip
+        return list(
+            dict.fromkeys(
+                a
+                for op in self.ops
+                for a, along in zip(op.args, self.parts[op].along, strict=True)
+                if not along and isinstance(a, Value) and isinstance(a.type, Array)
+            )
+        )
 
     def widest(self) -> tuple[Extent, ...]:
         """The shape of one row of the largest arrays."""

@@ -43,10 +43,20 @@ class Executor:
         """Nothing is held open."""
 
     @boundary
-    def run(self, program: Program | None = None, feed: Mapping[str, Any] | None = None, fetch_list: Sequence[Any] | None = None,
-            scope: Scope | None = None, return_numpy: bool = True, feed_var_name: str = "feed",
-            fetch_var_name: str = "fetch", use_program_cache: bool = False, use_prune: bool = False,
-            *, jit: Jit | None = None) -> list[Any]:  # fmt: skip
+    def run(
+        self,
+        program: Program | None = None,
+        feed: Mapping[str, Any] | None = None,
+        fetch_list: Sequence[Any] | None = None,
+        scope: Scope | None = None,
+        return_numpy: bool = True,
+        feed_var_name: str = "feed",
+        fetch_var_name: str = "fetch",
+        use_program_cache: bool = False,
+        use_prune: bool = False,
+        *,
+        jit: Jit | None = None,
+    ) -> list[Any]:
         """Feed values by name, run, and return the fetched values; parameters are updated.
 
         ``jit``: True runs a kernel compiled by numba, "auto" only where there can be one; None: as the executor was made.

@@ -168,8 +168,14 @@ def step_page(step: Step) -> dict[str, Any]:
     match step:
         case Apply(operation, inputs, outputs):
             settings = [[name, plain(value)] for name, value in operation.settings]
-            return {"step": "apply", "function": function_page(operation), "present": list(operation.present), "settings": settings,
-                    "inputs": [place(i) for i in inputs], "outputs": list(outputs)}  # fmt: skip
+            return {
+                "step": "apply",
+                "function": function_page(operation),
+                "present": list(operation.present),
+                "settings": settings,
+                "inputs": [place(i) for i in inputs],
+                "outputs": list(outputs),
+            }
         case Gradient(targets, seeds, cuts, pairs):
             return {
                 "step": "gradient",
@@ -187,8 +193,14 @@ def step_page(step: Step) -> dict[str, Any]:
                 "outputs": list(outputs),
             }
         case Loop(inits, carried, test, body, outputs):
-            return {"step": "loop", "inits": [place(i) for i in inits], "carried": list(carried), "test": [test[0].idx, test[1]],
-                    "body": [body[0].idx, [place(y) for y in body[1]]], "outputs": list(outputs)}  # fmt: skip
+            return {
+                "step": "loop",
+                "inits": [place(i) for i in inits],
+                "carried": list(carried),
+                "test": [test[0].idx, test[1]],
+                "body": [body[0].idx, [place(y) for y in body[1]]],
+                "outputs": list(outputs),
+            }
     raise AssertionError(step)
 
 
@@ -461,8 +473,15 @@ def operation_of(page: Any) -> Operation:
 # ------------------------------------------------------------------ inference models
 
 
-def save_inference_model(path: str | Path, feed_vars: Sequence[Variable], fetch_vars: Sequence[Variable], executor: Executor | None = None,
-                         program: Program | None = None, *, overwrite: bool = False) -> None:  # fmt: skip
+def save_inference_model(
+    path: str | Path,
+    feed_vars: Sequence[Variable],
+    fetch_vars: Sequence[Variable],
+    executor: Executor | None = None,
+    program: Program | None = None,
+    *,
+    overwrite: bool = False,
+) -> None:
     """Save a program in evaluation mode, with its feeds and fetches; raises the errors of ``save``."""
     program = fetch_vars[0].program if program is None else program
     names = {"feed": [v.name for v in feed_vars], "fetch": [v.name for v in fetch_vars]}

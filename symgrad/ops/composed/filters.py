@@ -161,9 +161,19 @@ def periodograms(x: Any, window: Any, size: Any, step: Any, fs: Any, nfft: Any, 
     return power * np.where((places > 0) & (2 * places != nfft), 2.0, 1.0) / total, places * fs / nfft
 
 
-def welch(x: Numbers, fs: Any = 1.0, window: Any = "hann", nperseg: Any = None, noverlap: Any = None, nfft: Any = None,
-          detrend: Any = "constant", return_onesided: Any = True, scaling: Any = "density", axis: Any = -1,
-          average: Any = "mean") -> Any:  # fmt: skip
+def welch(
+    x: Numbers,
+    fs: Any = 1.0,
+    window: Any = "hann",
+    nperseg: Any = None,
+    noverlap: Any = None,
+    nfft: Any = None,
+    detrend: Any = "constant",
+    return_onesided: Any = True,
+    scaling: Any = "density",
+    axis: Any = -1,
+    average: Any = "mean",
+) -> Any:
     """``scipy.signal.welch`` of real samples: the mean, or the median, of the powers of stretches that overlap."""
     need(return_onesided, "scipy.signal.welch is supported for one-sided spectra")
     need(
@@ -178,8 +188,16 @@ def welch(x: Numbers, fs: Any = 1.0, window: Any = "hann", nperseg: Any = None, 
     return places, np.moveaxis(np.mean(powers, axis=-2), -1, axis)
 
 
-def periodogram(x: Numbers, fs: Any = 1.0, window: Any = "boxcar", nfft: Any = None, detrend: Any = "constant",
-                return_onesided: Any = True, scaling: Any = "density", axis: Any = -1) -> Any:  # fmt: skip
+def periodogram(
+    x: Numbers,
+    fs: Any = 1.0,
+    window: Any = "boxcar",
+    nfft: Any = None,
+    detrend: Any = "constant",
+    return_onesided: Any = True,
+    scaling: Any = "density",
+    axis: Any = -1,
+) -> Any:
     """``scipy.signal.periodogram`` of real samples."""
     length = np.shape(x)[axis]
     need(nfft is None, "nfft of scipy.signal.periodogram is not supported")

@@ -117,8 +117,18 @@ def bell(sigma: Any, order: Any, radius: Any) -> Any:
     return factor * weights
 
 
-def gaussian_filter1d(input: Numbers, sigma: Any, axis: Any = -1, order: Any = 0, output: Any = None, mode: Any = "reflect",
-                      cval: Any = 0.0, truncate: Any = 4.0, *, radius: Any = None) -> Any:  # fmt: skip
+def gaussian_filter1d(
+    input: Numbers,
+    sigma: Any,
+    axis: Any = -1,
+    order: Any = 0,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    truncate: Any = 4.0,
+    *,
+    radius: Any = None,
+) -> Any:
     """``scipy.ndimage.gaussian_filter1d``; the number of weights does not change with ``sigma``."""
     need(isinstance(order, int), "the order of a Gaussian filter is supported as an integer")
     sigma = float(sigma)
@@ -131,8 +141,18 @@ def for_each_axis(setting: Any, rank: Any) -> Any:
     return [setting] * rank if np.ndim(setting) == 0 else [setting[k] for k in range(rank)]
 
 
-def gaussian_filter(input: Numbers, sigma: Any, order: Any = 0, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
-                    truncate: Any = 4.0, *, radius: Any = None, axes: Any = None) -> Any:  # fmt: skip
+def gaussian_filter(
+    input: Numbers,
+    sigma: Any,
+    order: Any = 0,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    truncate: Any = 4.0,
+    *,
+    radius: Any = None,
+    axes: Any = None,
+) -> Any:
     """``scipy.ndimage.gaussian_filter`` of a positive ``sigma``."""
     checked(input, output, mode)
     need(axes is None, "axes of scipy.ndimage.gaussian_filter is not supported")
