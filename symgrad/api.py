@@ -40,21 +40,37 @@ A = TypeVar("A")
 
 
 @overload
-def grad(function: Callable[Concatenate[X, P], tuple[Any, A]], wrt: None = None, *, has_aux: Literal[True],
-         **settings: Unpack[Sweeping]) -> DerivedFunction[Concatenate[X, P], tuple[X, A]]: ...  # fmt: skip
+def grad(
+    function: Callable[Concatenate[X, P], tuple[Any, A]], wrt: None = None, *, has_aux: Literal[True], **settings: Unpack[Sweeping]
+) -> DerivedFunction[Concatenate[X, P], tuple[X, A]]: ...
 @overload
-def grad(function: Callable[Concatenate[X, P], Any], wrt: None = None, *, has_aux: Literal[False] = False,
-         **settings: Unpack[Sweeping]) -> DerivedFunction[Concatenate[X, P], X]: ...  # fmt: skip
+def grad(
+    function: Callable[Concatenate[X, P], Any], wrt: None = None, *, has_aux: Literal[False] = False, **settings: Unpack[Sweeping]
+) -> DerivedFunction[Concatenate[X, P], X]: ...
 @overload
-def grad(function: Callable[P, Any], wrt: Several, *, has_aux: Literal[False] = False,
-         **settings: Unpack[Sweeping]) -> DerivedFunction[P, tuple[Any, ...]]: ...  # fmt: skip
+def grad(
+    function: Callable[P, Any], wrt: Several, *, has_aux: Literal[False] = False, **settings: Unpack[Sweeping]
+) -> DerivedFunction[P, tuple[Any, ...]]: ...
 @overload
-def grad(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
-         **settings: Unpack[Sweeping]) -> DerivedFunction[P, Any]: ...  # fmt: skip
+def grad(
+    function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, **settings: Unpack[Sweeping]
+) -> DerivedFunction[P, Any]: ...
 @boundary
-def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
-         strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
-         checkpoints: Checkpoints = None, memory: int | str | None = None, holomorphic: bool = False) -> Any:  # fmt: skip
+def grad(
+    function: Callable[..., Any],
+    wrt: Wrt = None,
+    *,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    allow_unused: bool = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    checkpoints: Checkpoints = None,
+    memory: int | str | None = None,
+    holomorphic: bool = False,
+) -> Any:
     """Return the gradient of a scalar function, as a function of the same arguments.
 
     Each gradient has the shape, dtype and tree structure of its argument.
@@ -94,19 +110,33 @@ def grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, 
 
 
 @overload
-def value_and_grad(function: Callable[Concatenate[X, P], R], wrt: None = None, *, has_aux: bool = False,
-                   **settings: Unpack[Sweeping]) -> DerivedFunction[Concatenate[X, P], tuple[R, X]]: ...  # fmt: skip
+def value_and_grad(
+    function: Callable[Concatenate[X, P], R], wrt: None = None, *, has_aux: bool = False, **settings: Unpack[Sweeping]
+) -> DerivedFunction[Concatenate[X, P], tuple[R, X]]: ...
 @overload
-def value_and_grad(function: Callable[P, R], wrt: Several, *, has_aux: bool = False,
-                   **settings: Unpack[Sweeping]) -> DerivedFunction[P, tuple[R, tuple[Any, ...]]]: ...  # fmt: skip
+def value_and_grad(
+    function: Callable[P, R], wrt: Several, *, has_aux: bool = False, **settings: Unpack[Sweeping]
+) -> DerivedFunction[P, tuple[R, tuple[Any, ...]]]: ...
 @overload
-def value_and_grad(function: Callable[P, R], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
-                   **settings: Unpack[Sweeping]) -> DerivedFunction[P, tuple[R, Any]]: ...  # fmt: skip
+def value_and_grad(
+    function: Callable[P, R], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, **settings: Unpack[Sweeping]
+) -> DerivedFunction[P, tuple[R, Any]]: ...
 @boundary
-def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False,
-                   allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-                   verify: Verify = None, checkpoints: Checkpoints = None, memory: int | str | None = None,
-                   holomorphic: bool = False) -> Any:  # fmt: skip
+def value_and_grad(
+    function: Callable[..., Any],
+    wrt: Wrt = None,
+    *,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    allow_unused: bool = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    checkpoints: Checkpoints = None,
+    memory: int | str | None = None,
+    holomorphic: bool = False,
+) -> Any:
     """Return a function that computes ``(value, gradient)``; with ``has_aux``, ``((value, aux), gradient)``.
 
     The parameters and errors are those of ``grad``.
@@ -114,8 +144,20 @@ def value_and_grad(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wr
     >>> value_and_grad(from_source("def square(x): return x * x"))(3.0)
     (9.0, 6.0)
     """
-    settings = options("value_and_grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, checkpoints=checkpoints,
-                       memory=memory, holomorphic=holomorphic)  # fmt: skip
+    settings = options(
+        "value_and_grad",
+        wrt,
+        argnums,
+        has_aux,
+        allow_unused,
+        no_grad,
+        jit,
+        strict,
+        verify,
+        checkpoints=checkpoints,
+        memory=memory,
+        holomorphic=holomorphic,
+    )
     return derived(function, settings)
 
 
@@ -125,17 +167,50 @@ value_and_grad.__symgrad_derives__ = "value_and_grad"  # type: ignore[attr-defin
 
 
 @overload
-def vjp(function: Callable[..., R], *args: Any, wrt: None = None, argnums: None = None, has_aux: Literal[False] = False,
-        strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, checkpoints: Checkpoints = None,
-        memory: int | str | None = None, **kwargs: Any) -> tuple[R, Callable[..., tuple[Any, ...]]]: ...  # fmt: skip
+def vjp(
+    function: Callable[..., R],
+    *args: Any,
+    wrt: None = None,
+    argnums: None = None,
+    has_aux: Literal[False] = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    checkpoints: Checkpoints = None,
+    memory: int | str | None = None,
+    **kwargs: Any,
+) -> tuple[R, Callable[..., tuple[Any, ...]]]: ...
 @overload
-def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False,
-        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, checkpoints: Checkpoints = None,
-        memory: int | str | None = None, **kwargs: Any) -> Any: ...  # fmt: skip
+def vjp(
+    function: Callable[..., Any],
+    *args: Any,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    checkpoints: Checkpoints = None,
+    memory: int | str | None = None,
+    **kwargs: Any,
+) -> Any: ...
 @boundary
-def vjp(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False,
-        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, checkpoints: Checkpoints = None,
-        memory: int | str | None = None, **kwargs: Any) -> Any:  # fmt: skip
+def vjp(
+    function: Callable[..., Any],
+    *args: Any,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    checkpoints: Checkpoints = None,
+    memory: int | str | None = None,
+    **kwargs: Any,
+) -> Any:
     """Run the function and return ``(out, pullback)``; ``pullback(seed)`` returns the gradients of ``sum(seed * out)``.
 
     The seed has the structure, shapes and dtypes of ``out``. Without ``wrt``, the pullback returns a tuple with one gradient for each
@@ -157,8 +232,9 @@ vjp.__symgrad_derives__ = "vjp"  # type: ignore[attr-defined]
 
 
 @boundary
-def vmap(function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, *, jit: Jit = False,
-         verify: Verify = None) -> DerivedFunction[..., Any]:  # fmt: skip
+def vmap(
+    function: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0, *, jit: Jit = False, verify: Verify = None
+) -> DerivedFunction[..., Any]:
     """Return a function that applies ``function`` to every example of a batch: ``vmap(f)(x)`` is ``np.stack([f(x[0]), f(x[1]), ...])``.
 
     ``in_axes`` is the batch axis of each argument: one axis for all arguments, or a tuple with one item for each. None marks an argument
@@ -186,16 +262,46 @@ vmap.__symgrad_derives__ = "vmap"  # type: ignore[attr-defined]
 
 
 @overload
-def jvp(function: Callable[..., R], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, wrt: Wrt = None, argnums: Wrt = None,
-        has_aux: Literal[False] = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
-        **kwargs: Any) -> tuple[R, R]: ...  # fmt: skip
+def jvp(
+    function: Callable[..., R],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    *,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: Literal[False] = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    **kwargs: Any,
+) -> tuple[R, R]: ...
 @overload
-def jvp(function: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], *, wrt: Wrt = None, argnums: Wrt = None,
-        has_aux: Literal[True], strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
-        **kwargs: Any) -> tuple[Any, Any, Any]: ...  # fmt: skip
+def jvp(
+    function: Callable[..., Any],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    *,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: Literal[True],
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    **kwargs: Any,
+) -> tuple[Any, Any, Any]: ...
 @overload
-def jvp(function: Callable[..., R], primals: None = None, tangents: None = None, *, wrt: Wrt = None, argnums: Wrt = None,
-        has_aux: bool = False, **settings: Unpack[Common]) -> DerivedFunction[..., tuple[R, R]]: ...  # fmt: skip
+def jvp(
+    function: Callable[..., R],
+    primals: None = None,
+    tangents: None = None,
+    *,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    **settings: Unpack[Common],
+) -> DerivedFunction[..., tuple[R, R]]: ...
 @boundary
 def jvp(function: Callable[..., Any], primals: tuple[Any, ...] | None = None, tangents: tuple[Any, ...] | None = None, *,
         wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
@@ -227,8 +333,9 @@ jvp.__symgrad_derives__ = "jvp"  # type: ignore[attr-defined]
 
 
 @overload
-def linearize(function: Callable[P, R], *, wrt: Wrt = None, argnums: Wrt = None, has_aux: Literal[False] = False,
-              **settings: Unpack[Common]) -> DerivedFunction[P, tuple[R, Callable[..., R]]]: ...  # fmt: skip
+def linearize(
+    function: Callable[P, R], *, wrt: Wrt = None, argnums: Wrt = None, has_aux: Literal[False] = False, **settings: Unpack[Common]
+) -> DerivedFunction[P, tuple[R, Callable[..., R]]]: ...
 @overload
 def linearize(function: Callable[..., R], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: Literal[False] = False,
               strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
@@ -337,8 +444,9 @@ def explain(function: Any, *args: Any, signature: str | None = None, **kwargs: A
 
 
 @boundary
-def save(function: Any, path: str | os.PathLike[str], *args: Any, signature: str | None = None, overwrite: bool = False,
-         **kwargs: Any) -> None:  # fmt: skip
+def save(
+    function: Any, path: str | os.PathLike[str], *args: Any, signature: str | None = None, overwrite: bool = False, **kwargs: Any
+) -> None:
     """Write a derivative to a self-contained module that needs only NumPy.
 
     A sparse Jacobian is written with the pattern of such arguments, and needs SciPy too.

@@ -38,8 +38,9 @@ from symgrad.verification.duplicate import dtypes_of, is_custom, is_cut, stores,
 PROGRAM = "__symgrad_program__"  #: the attribute of a generated function that returns its IR, from which its derivative starts
 
 
-def lowered_for(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None = None,
-                readings: Readings | None = None) -> tuple[Source, Lowered, Reading | None]:  # fmt: skip
+def lowered_for(
+    function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None = None, readings: Readings | None = None
+) -> tuple[Source, Lowered, Reading | None]:
     """Lower a function. A generated function supplies its own IR; a function that was read before is taken from ``readings``.
 
     Raises Related where code for a related signature serves better.
@@ -61,8 +62,16 @@ def lowered_for(function: types.FunctionType, signature: Signature, request: Req
         return source, again, known
     try:
         with timed(notes, "read", "lower"):
-            lowered = lower(source, signature, derive=derive_inside, varied=varied_values, no_grad=request.no_grad, wrt=request.wrt,
-                            pins=dict(request.pins), notes=notes)  # fmt: skip
+            lowered = lower(
+                source,
+                signature,
+                derive=derive_inside,
+                varied=varied_values,
+                no_grad=request.no_grad,
+                wrt=request.wrt,
+                pins=dict(request.pins),
+                notes=notes,
+            )
     except SymgradError as refusal:
         if readings is not None:
             readings[asked] = anew(refusal)
@@ -105,8 +114,9 @@ FAULTS = (AssertionError, LookupError, AttributeError, TypeError, ValueError, Ru
 
 
 @collector_paused()
-def compile_gradient(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None = None,
-                     readings: Readings | None = None) -> Compiled:  # fmt: skip
+def compile_gradient(
+    function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None = None, readings: Readings | None = None
+) -> Compiled:
     """Generate, load and return the derivative of a function for one signature; raise InvalidIR for a defect of symgrad.
 
     ``notes`` collects the remarks of the stages, ``readings`` the lowered function.
@@ -128,15 +138,15 @@ def compile_gradient(function: types.FunctionType, signature: Signature, request
         raise InvalidIR(what, source.loc(source.node)) from fault
 
 
-def generated(function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None,
-              readings: Readings | None) -> Compiled:  # fmt: skip
+def generated(
+    function: types.FunctionType, signature: Signature, request: Request, notes: Notes | None, readings: Readings | None
+) -> Compiled:
     """Read the function, run the stages, and load the code that they emit."""
     if not (request.forward or request.linear):
         request = replace(request, wrt=tuple(by_items(signature, name) for name in request.wrt))
     source, lowered, reading = lowered_for(function, signature, request, notes, readings)
     target = target_of(request.jit) if request.jit else None
-    job = Job(source, signature, replace(request, read=None), lowered, order=1 + hasattr(function, PROGRAM), reading=reading,
-              target=target)  # fmt: skip
+    job = Job(source, signature, replace(request, read=None), lowered, order=1 + hasattr(function, PROGRAM), reading=reading, target=target)
     shelf = shelf_of(job, request.read is not None) if target is not None and target.kept and notes is None else None
     comparable = None if hasattr(function, PROGRAM) and not request.along else comparable_of(job, shelf)
     code = None if shelf is None else shelf.numpy(request.read)
@@ -166,8 +176,15 @@ def comparable_of(job: Job, shelf: Shelf | None) -> Comparable:
     if notes is not None and once is not None:
         what, loc = once
         notes.add("frontend", "unverified", loc, f"{what}, so the first call is not compared with the function itself")
-    comparable = Comparable(once, None, dtypes_of(lowered), is_cut(lowered) or bool(job.request.no_grad),
-                            stores(lowered), bool(lowered.copied), is_custom(lowered))  # fmt: skip
+    comparable = Comparable(
+        once,
+        None,
+        dtypes_of(lowered),
+        is_cut(lowered) or bool(job.request.no_grad),
+        stores(lowered),
+        bool(lowered.copied),
+        is_custom(lowered),
+    )
     return comparable if shelf is None else replace(comparable, seen=shelf.compared, keep=shelf.keep_compared)
 
 
@@ -187,8 +204,17 @@ def text_to_read(job: Job, notes: Notes | None = None) -> Emitted | None:
     request = replace(job.request, optimize="read", jit=False)
     try:
         with deep_calls():
-            lowered = lower(job.source, job.signature, derive=derive_inside, varied=varied_values, no_grad=request.no_grad, wrt=request.wrt,
-                            pins=dict(request.pins), keeps_text=True, notes=notes)  # fmt: skip
+            lowered = lower(
+                job.source,
+                job.signature,
+                derive=derive_inside,
+                varied=varied_values,
+                no_grad=request.no_grad,
+                wrt=request.wrt,
+                pins=dict(request.pins),
+                keeps_text=True,
+                notes=notes,
+            )
             derivation = derived(Job(job.source, job.signature, request, lowered), None)
             emitted: Emitted = derivation.emission(derivation.job)
             return replace(emitted, namespace={**emitted.namespace, **lowered.objects})

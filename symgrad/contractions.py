@@ -93,8 +93,9 @@ def from_source_of(words: Mapping[str, str], names: list[str], keywords: list[st
     return from_source(text, globals={words[name]: value for name, value in space.items()})
 
 
-def pushed(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], wrt: Sequence[str],
-           random: np.random.Generator) -> Any:  # fmt: skip
+def pushed(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], wrt: Sequence[str], random: np.random.Generator
+) -> Any:
     """Return a function of the same parameters that computes the derivative in a random direction of the parameters in ``wrt``."""
     names, keywords = list(inspect.signature(function).parameters)[: len(args)], list(kwargs)
     words = free_words([*names, *keywords])

@@ -70,8 +70,11 @@ class Derived:
         self._function = of._function if isinstance(of, Derived) else of
         names = resolve_wrt(settings, self._function)
         if settings.no_grad and isinstance(of, Derived):
-            raise BadArgument(f"no_grad names variables of a function, and {of!r} is a derivative", function_loc(self._function),
-                              "give no_grad to the inner one: grad(grad(f, no_grad='y'))")  # fmt: skip
+            raise BadArgument(
+                f"no_grad names variables of a function, and {of!r} is a derivative",
+                function_loc(self._function),
+                "give no_grad to the inner one: grad(grad(f, no_grad='y'))",
+            )
         check_cut(settings, self._function, None if settings.what in EVERY and settings.wrt is None else names)
         self._table = Table(self._function, self._make, self._install, self._asked())
         self.__name__ = f"{getattr(of, '__name__', 'function')}_{settings.what}".replace("<lambda>", "lambda")
@@ -99,9 +102,15 @@ class Derived:
         """Make a new guard the way this object is called; each object has a class of its own for it."""
         setattr(cls, "__call__", watched(guard) if os.environ.get("SYMGRAD_CHECK") else guard)  # noqa: B010  # for mypy, a method is not assigned to
 
-    def _make(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...] = (),
-              notes: Notes | None = None, read: Callable[[str], Any] | None = None,
-              readings: Readings | None = None) -> Compiled:  # fmt: skip
+    def _make(
+        self,
+        function: types.FunctionType,
+        signature: Signature,
+        pins: tuple[tuple[str, Any], ...] = (),
+        notes: Notes | None = None,
+        read: Callable[[str], Any] | None = None,
+        readings: Readings | None = None,
+    ) -> Compiled:
         settings, what = self._options, self._options.what
         jit = settings.jit and available(settings.jit)
         if what == "primal":
@@ -114,11 +123,27 @@ class Derived:
         check_wrt(function, names, signature)
         single = not isinstance(settings.wrt, tuple) and not every
         unused = settings.allow_unused or every and not settings.strict
-        request = Request(names, "single" if single else "tuple", what == "value_and_grad", settings.has_aux, what == "vjp", unused,
-                          settings.strict, settings.no_grad, pins=pins, read=read, jit=jit, forward=what == "jvp",
-                          linear=what == "linearize", jacobian=what in ("jacobian", "frame"), mode=settings.mode,
-                          checkpoints=settings.checkpoints, memory=settings.memory, sparsity=what == "frame",
-                          holomorphic=settings.holomorphic)  # fmt: skip
+        request = Request(
+            names,
+            "single" if single else "tuple",
+            what == "value_and_grad",
+            settings.has_aux,
+            what == "vjp",
+            unused,
+            settings.strict,
+            settings.no_grad,
+            pins=pins,
+            read=read,
+            jit=jit,
+            forward=what == "jvp",
+            linear=what == "linearize",
+            jacobian=what in ("jacobian", "frame"),
+            mode=settings.mode,
+            checkpoints=settings.checkpoints,
+            memory=settings.memory,
+            sparsity=what == "frame",
+            holomorphic=settings.holomorphic,
+        )
         inner: Any = self._of._table.exact_entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes, readings)
 

@@ -19,8 +19,9 @@ from symgrad.text import attribute, has_literal, item
 PLAIN = (float, complex)
 
 
-def tangents_by_name(tangents: Any, passed: int, arguments: Mapping[str, Any], wrt: Sequence[str] | None, parameters: inspect.Signature,
-                     instance: int) -> dict[str, Any]:  # fmt: skip
+def tangents_by_name(
+    tangents: Any, passed: int, arguments: Mapping[str, Any], wrt: Sequence[str] | None, parameters: inspect.Signature, instance: int
+) -> dict[str, Any]:
     """Return the tangents by parameter. ``wrt`` names the parameters that have one, by default all that are ``passed`` by position.
 
     ``instance`` is 1 where the first parameter is an instance, which has no tangent.

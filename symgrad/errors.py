@@ -158,8 +158,16 @@ class UnknownFunction(SymgradError):
 
     default_hint = "declare it with symgrad.elementwise, rule or constant"
 
-    def __init__(self, what: str, loc: Loc | None = None, hint: str | None = None, notes: Sequence[Note] = (),
-                 *, name: str | None = None, known: Iterable[str] = ()) -> None:  # fmt: skip
+    def __init__(
+        self,
+        what: str,
+        loc: Loc | None = None,
+        hint: str | None = None,
+        notes: Sequence[Note] = (),
+        *,
+        name: str | None = None,
+        known: Iterable[str] = (),
+    ) -> None:
         close = nearest(name, known) if name else []
         if hint is None and close:
             hint = f"nearest known: {', '.join(close)}"
@@ -431,8 +439,17 @@ class Mismatch(SymgradError):
 
     default_hint = "this is a fault of symgrad: please report it with the text in .report; verify=False runs the code as it is"
 
-    def __init__(self, what: str, loc: Loc | None = None, hint: str | None = None, notes: Sequence[Note] = (), *,
-                 ours: Any = None, theirs: Any = None, report: str = "") -> None:  # fmt: skip
+    def __init__(
+        self,
+        what: str,
+        loc: Loc | None = None,
+        hint: str | None = None,
+        notes: Sequence[Note] = (),
+        *,
+        ours: Any = None,
+        theirs: Any = None,
+        report: str = "",
+    ) -> None:
         super().__init__(what, loc, hint, notes)
         self.ours, self.theirs, self.report = ours, theirs, report
 

@@ -9,8 +9,6 @@ import token
 import tokenize
 from collections.abc import Iterator
 
-#: the classes of tokens; everything else is "plain"
-CLASSES = ("keyword", "builtin", "number", "string", "comment", "name")
 BUILTIN = frozenset(name for name in dir(builtins) if not name.startswith("_"))
 STRINGS = {token.STRING, *(getattr(token, name) for name in ("FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END") if hasattr(token, name))}
 Piece = tuple[str, str]  #: a class, and the text
@@ -79,4 +77,4 @@ def class_of(kind: int, word: str, before: str) -> str:
     return "builtin" if word in BUILTIN and before != "." else ""
 
 
-__all__ = ["CLASSES", "pieces"]
+__all__ = ["pieces"]

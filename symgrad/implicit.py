@@ -109,8 +109,17 @@ def minimize(f: Callable[..., Any], x0: Any, *args: Any, method: str = "BFGS", t
     return solution.x
 
 
-def solve_ivp(fun: Callable[..., Any], t_span: Sequence[float], y0: Any, *args: Any, t_eval: Any = None, method: str = "RK45",
-              rtol: float = 1e-8, atol: float = 1e-10, sensitivity: Sensitivity = "auto") -> Any:  # fmt: skip
+def solve_ivp(
+    fun: Callable[..., Any],
+    t_span: Sequence[float],
+    y0: Any,
+    *args: Any,
+    t_eval: Any = None,
+    method: str = "RK45",
+    rtol: float = 1e-8,
+    atol: float = 1e-10,
+    sensitivity: Sensitivity = "auto",
+) -> Any:
     """The solution of ``dy/dt = fun(t, y, *args)`` with ``y = y0`` at the first end of ``t_span``, with ``scipy.integrate.solve_ivp``.
 
     Returns an object as SciPy does: ``t`` are the times, those in ``t_eval`` or those of the steps, and the columns
@@ -133,8 +142,9 @@ def solve_ivp(fun: Callable[..., Any], t_span: Sequence[float], y0: Any, *args: 
     return solution
 
 
-def odeint(fun: Callable[..., Any], y0: Any, t: Any, *args: Any, rtol: float = 1e-8, atol: float = 1e-10,
-           sensitivity: Sensitivity = "auto") -> Any:  # fmt: skip
+def odeint(
+    fun: Callable[..., Any], y0: Any, t: Any, *args: Any, rtol: float = 1e-8, atol: float = 1e-10, sensitivity: Sensitivity = "auto"
+) -> Any:
     """The solution of ``dy/dt = fun(y, t, *args)`` with ``y = y0`` at ``t[0]``, with ``scipy.integrate.odeint``.
 
     Returns a matrix whose rows are the states at the times ``t``. It has derivatives with respect to ``y0``, ``t``,

@@ -30,13 +30,30 @@ NOTHING: Any = ...  #: the default of an argument for which None is a value
 
 
 @overload
-def jacobian(function: Callable[Concatenate[Array, P], Array], wrt: None = None, *, mode: Mode = "auto", has_aux: Literal[False] = False,
-             sparsity: None = None, checkpoints: Checkpoints = None, memory: int | str | None = None,
-             **settings: Unpack[Settings]) -> DerivedFunction[Concatenate[Array, P], Array]: ...  # fmt: skip
+def jacobian(
+    function: Callable[Concatenate[Array, P], Array],
+    wrt: None = None,
+    *,
+    mode: Mode = "auto",
+    has_aux: Literal[False] = False,
+    sparsity: None = None,
+    checkpoints: Checkpoints = None,
+    memory: int | str | None = None,
+    **settings: Unpack[Settings],
+) -> DerivedFunction[Concatenate[Array, P], Array]: ...
 @overload
-def jacobian(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
-             sparsity: Any = None, checkpoints: Checkpoints = None, memory: int | str | None = None,
-             **settings: Unpack[Settings]) -> DerivedFunction[P, Any]: ...  # fmt: skip
+def jacobian(
+    function: Callable[P, Any],
+    wrt: Wrt = None,
+    *,
+    argnums: Wrt = None,
+    mode: Mode = "auto",
+    has_aux: bool = False,
+    sparsity: Any = None,
+    checkpoints: Checkpoints = None,
+    memory: int | str | None = None,
+    **settings: Unpack[Settings],
+) -> DerivedFunction[P, Any]: ...
 @boundary
 def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
              allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
@@ -93,15 +110,26 @@ def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = No
     if kept and mode == "forward":
         raise BadArgument('mode="forward" keeps nothing of loops', hint='leave checkpoints and memory out, or use mode="reverse"')
     mode = "reverse" if kept and mode == "auto" else mode
-    settings = options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, mode, checkpoints, memory,
-                       holomorphic)  # fmt: skip
+    settings = options(
+        "jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, mode, checkpoints, memory, holomorphic
+    )
     return derived(function, settings)
 
 
 @boundary
-def jacrev(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
-           strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-           verify: Verify = None, holomorphic: bool = False) -> DerivedFunction[P, Any]:  # fmt: skip
+def jacrev(
+    function: Callable[P, Any],
+    wrt: Wrt = None,
+    *,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    allow_unused: bool = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    holomorphic: bool = False,
+) -> DerivedFunction[P, Any]:
     """``jacobian`` with ``mode="reverse"``."""
     derivative: DerivedFunction[P, Any] = derived(
         function, options("jacobian", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, holomorphic=holomorphic)
@@ -110,9 +138,19 @@ def jacrev(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, 
 
 
 @boundary
-def jacfwd(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, has_aux: bool = False, allow_unused: bool = False,
-           strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-           verify: Verify = None, holomorphic: bool = False) -> DerivedFunction[P, Any]:  # fmt: skip
+def jacfwd(
+    function: Callable[P, Any],
+    wrt: Wrt = None,
+    *,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    allow_unused: bool = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    holomorphic: bool = False,
+) -> DerivedFunction[P, Any]:
     """``jacobian`` with ``mode="forward"``.
 
     >>> import numpy as np
@@ -127,17 +165,42 @@ def jacfwd(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, 
 
 
 @overload
-def hessian(function: Callable[Concatenate[Array, P], Any], wrt: None = None, *, mode: Mode = "auto", has_aux: Literal[False] = False,
-            sparsity: None = None,
-            **settings: Unpack[Settings]) -> DerivedFunction[Concatenate[Array, P], Array]: ...  # fmt: skip
+def hessian(
+    function: Callable[Concatenate[Array, P], Any],
+    wrt: None = None,
+    *,
+    mode: Mode = "auto",
+    has_aux: Literal[False] = False,
+    sparsity: None = None,
+    **settings: Unpack[Settings],
+) -> DerivedFunction[Concatenate[Array, P], Array]: ...
 @overload
-def hessian(function: Callable[P, Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
-            sparsity: Any = None,
-            **settings: Unpack[Settings]) -> DerivedFunction[P, Any]: ...  # fmt: skip
+def hessian(
+    function: Callable[P, Any],
+    wrt: Wrt = None,
+    *,
+    argnums: Wrt = None,
+    mode: Mode = "auto",
+    has_aux: bool = False,
+    sparsity: Any = None,
+    **settings: Unpack[Settings],
+) -> DerivedFunction[P, Any]: ...
 @boundary
-def hessian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
-            allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-            verify: Verify = None, sparsity: Any = None, holomorphic: bool = False) -> Any:  # fmt: skip
+def hessian(
+    function: Callable[..., Any],
+    wrt: Wrt = None,
+    *,
+    argnums: Wrt = None,
+    mode: Mode = "auto",
+    has_aux: bool = False,
+    allow_unused: bool = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    sparsity: Any = None,
+    holomorphic: bool = False,
+) -> Any:
     """Return the Hessian of a scalar function, as a function of the same arguments: the Jacobian of its gradient.
 
     For one argument of shape ``n``, the Hessian has shape ``(*n, *n)``. For a tuple in ``wrt``, or an argument that holds several arrays,
@@ -178,18 +241,58 @@ def sparse(function: Any, settings: Options, sparsity: Any, mode: Mode, symmetri
 
 
 @overload
-def hvp(function: Callable[Concatenate[X, P], Any], *, wrt: None = None, argnums: None = None, has_aux: Literal[False] = False,
-        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None) -> DerivedFunction[..., X]: ...  # fmt: skip
+def hvp(
+    function: Callable[Concatenate[X, P], Any],
+    *,
+    wrt: None = None,
+    argnums: None = None,
+    has_aux: Literal[False] = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+) -> DerivedFunction[..., X]: ...
 @overload
-def hvp(function: Callable[Concatenate[X, P], Any], args: X | tuple[Any, ...], v: X, *, wrt: None = None, argnums: None = None,
-        has_aux: Literal[False] = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
-        **kwargs: Any) -> X: ...  # fmt: skip
+def hvp(
+    function: Callable[Concatenate[X, P], Any],
+    args: X | tuple[Any, ...],
+    v: X,
+    *,
+    wrt: None = None,
+    argnums: None = None,
+    has_aux: Literal[False] = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    **kwargs: Any,
+) -> X: ...
 @overload
-def hvp(function: Callable[..., Any], args: Any = ..., v: Any = ..., *, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False,
-        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any: ...  # fmt: skip
+def hvp(
+    function: Callable[..., Any],
+    args: Any = ...,
+    v: Any = ...,
+    *,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    **kwargs: Any,
+) -> Any: ...
 @boundary
-def hvp(function: Callable[..., Any], args: Any = NOTHING, v: Any = NOTHING, *, wrt: Wrt = None, argnums: Wrt = None,
-        has_aux: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
+def hvp(
+    function: Callable[..., Any],
+    args: Any = NOTHING,
+    v: Any = NOTHING,
+    *,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    **kwargs: Any,
+) -> Any:
     """Return the product of the Hessian of a scalar function with a vector, at the cost of a few gradients.
 
     The Hessian itself is not computed. ``args`` is the argument, or the tuple of arguments. ``v`` and the result have the structure and
@@ -210,18 +313,58 @@ def hvp(function: Callable[..., Any], args: Any = NOTHING, v: Any = NOTHING, *, 
 
 
 @overload
-def vhp(function: Callable[Concatenate[X, P], Any], *, wrt: None = None, argnums: None = None, has_aux: Literal[False] = False,
-        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None) -> DerivedFunction[..., X]: ...  # fmt: skip
+def vhp(
+    function: Callable[Concatenate[X, P], Any],
+    *,
+    wrt: None = None,
+    argnums: None = None,
+    has_aux: Literal[False] = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+) -> DerivedFunction[..., X]: ...
 @overload
-def vhp(function: Callable[Concatenate[X, P], Any], args: X | tuple[Any, ...], v: X, *, wrt: None = None, argnums: None = None,
-        has_aux: Literal[False] = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
-        **kwargs: Any) -> X: ...  # fmt: skip
+def vhp(
+    function: Callable[Concatenate[X, P], Any],
+    args: X | tuple[Any, ...],
+    v: X,
+    *,
+    wrt: None = None,
+    argnums: None = None,
+    has_aux: Literal[False] = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    **kwargs: Any,
+) -> X: ...
 @overload
-def vhp(function: Callable[..., Any], args: Any = ..., v: Any = ..., *, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False,
-        no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any: ...  # fmt: skip
+def vhp(
+    function: Callable[..., Any],
+    args: Any = ...,
+    v: Any = ...,
+    *,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    **kwargs: Any,
+) -> Any: ...
 @boundary
-def vhp(function: Callable[..., Any], args: Any = NOTHING, v: Any = NOTHING, *, wrt: Wrt = None, argnums: Wrt = None,
-        has_aux: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
+def vhp(
+    function: Callable[..., Any],
+    args: Any = NOTHING,
+    v: Any = NOTHING,
+    *,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    **kwargs: Any,
+) -> Any:
     """Return the product of a vector with the Hessian, the gradient of ``sum(v * grad(f)(x))``.
 
     Parameters and result are those of ``hvp``. The Hessian need not be symmetric.

@@ -107,8 +107,9 @@ def sgd(learning_rate: Rate, *, weight_decay: float = 0.0, clip_norm: float | No
 
 
 @boundary
-def momentum(learning_rate: Rate, momentum: float = 0.9, *, nesterov: bool = False, weight_decay: float = 0.0,
-             clip_norm: float | None = None) -> Optimizer:  # fmt: skip
+def momentum(
+    learning_rate: Rate, momentum: float = 0.9, *, nesterov: bool = False, weight_decay: float = 0.0, clip_norm: float | None = None
+) -> Optimizer:
     """Gradient descent with momentum (Polyak 1964); ``nesterov`` selects Nesterov's form (Sutskever et al. 2013).
 
     ``v = momentum * v + g``, then ``p - rate * v``, or ``p - rate * (g + momentum * v)``. The other settings are those of ``sgd``.
@@ -118,8 +119,15 @@ def momentum(learning_rate: Rate, momentum: float = 0.9, *, nesterov: bool = Fal
 
 
 @boundary
-def adam(learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, *, weight_decay: float = 0.0,
-         clip_norm: float | None = None) -> Optimizer:  # fmt: skip
+def adam(
+    learning_rate: Rate = 0.001,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-8,
+    *,
+    weight_decay: float = 0.0,
+    clip_norm: float | None = None,
+) -> Optimizer:
     """Adam (Kingma and Ba 2015, algorithm 1). The other settings are those of ``sgd``.
 
     >>> import symgrad
@@ -137,8 +145,15 @@ def adam(learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, 
 
 
 @boundary
-def adamw(learning_rate: Rate = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, *, weight_decay: float = 0.01,
-          clip_norm: float | None = None) -> Optimizer:  # fmt: skip
+def adamw(
+    learning_rate: Rate = 0.001,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-8,
+    *,
+    weight_decay: float = 0.01,
+    clip_norm: float | None = None,
+) -> Optimizer:
     """Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2): first ``p * (1 - rate * weight_decay)``."""
     decay, limit = common(weight_decay, clip_norm)
     settings = of_adam(beta1, beta2, epsilon) | {"decay": decay}

@@ -23,8 +23,17 @@ def wrt_of(text: str | None) -> Wrt:
     return items[0] if len(items) == 1 else items
 
 
-def derivative_of_order(function: Any, wrt: Wrt, order: int, args: tuple[Any, ...] = (), signature: str | None = None, *,
-                        value: bool = False, strict: bool = False, jit: bool = False) -> Any:  # fmt: skip
+def derivative_of_order(
+    function: Any,
+    wrt: Wrt,
+    order: int,
+    args: tuple[Any, ...] = (),
+    signature: str | None = None,
+    *,
+    value: bool = False,
+    strict: bool = False,
+    jit: bool = False,
+) -> Any:
     """Return the derivative of an order: the gradient, the gradient of that, and so on; for arrays, the Hessian and its Jacobian.
 
     ``args``, ``signature`` or annotations determine the types of the arguments; without them, gradients are assumed to be numbers.

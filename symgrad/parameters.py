@@ -64,9 +64,21 @@ class Options:
         return JACOBIANS[self.mode] if self.what == "jacobian" else self.what
 
 
-def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: bool, no_grad: Iterable[str], jit: Jit,
-            strict: bool = False, verify: Verify = None, mode: Mode = "reverse", checkpoints: Checkpoints = None,
-            memory: int | str | None = None, holomorphic: bool = False) -> Options:  # fmt: skip
+def options(
+    what: What,
+    wrt: Wrt,
+    argnums: Wrt,
+    has_aux: bool,
+    allow_unused: bool,
+    no_grad: Iterable[str],
+    jit: Jit,
+    strict: bool = False,
+    verify: Verify = None,
+    mode: Mode = "reverse",
+    checkpoints: Checkpoints = None,
+    memory: int | str | None = None,
+    holomorphic: bool = False,
+) -> Options:
     """Check the request as far as possible without the function."""
     if jit is not False:
         available(jit)
@@ -87,9 +99,20 @@ def options(what: What, wrt: Wrt, argnums: Wrt, has_aux: bool, allow_unused: boo
     flags = {"has_aux": has_aux, "allow_unused": allow_unused, "strict": strict, "holomorphic": holomorphic}
     aux, unused, refuses, is_complex = (checked_flag(word, value) for word, value in flags.items())
     mode, verify = checked_mode(mode), checked_verify(verify)
-    return Options(what, wrt, aux, unused, checked_names(no_grad), strict=refuses, jit=jit, mode=mode, verify=verify,
-                   holomorphic=is_complex,
-                   checkpoints=checked_checkpoints(checkpoints), memory=None if memory is None else bytes_of(memory))  # fmt: skip
+    return Options(
+        what,
+        wrt,
+        aux,
+        unused,
+        checked_names(no_grad),
+        strict=refuses,
+        jit=jit,
+        mode=mode,
+        verify=verify,
+        holomorphic=is_complex,
+        checkpoints=checked_checkpoints(checkpoints),
+        memory=None if memory is None else bytes_of(memory),
+    )
 
 
 def checked_flag(word: str, value: Any) -> bool:
@@ -193,8 +216,9 @@ def resolve_wrt(options: Options, function: types.FunctionType) -> tuple[str, ..
 
     names = tuple(one(item) for item in asked)
     if not names or any(belongs(one, other) or belongs(other, one) for one, other in combinations(names, 2)):
-        raise BadArgument(f"wrt={options.wrt!r} names {'nothing' if not names else 'an argument or a part of it twice'}",
-                          function_loc(function))  # fmt: skip
+        raise BadArgument(
+            f"wrt={options.wrt!r} names {'nothing' if not names else 'an argument or a part of it twice'}", function_loc(function)
+        )
     return names
 
 
@@ -239,11 +263,17 @@ def check_cut(options: Options, function: types.FunctionType, wrt: tuple[str, ..
     for name in sorted(options.no_grad):
         if name not in variables:
             others = ", ".join(sorted(variables - roots))
-            raise BadArgument(f"{function.__qualname__} has no variable {name!r} that no_grad could name", function_loc(function),
-                              f"name one of {others}" if others else "call symgrad.stop_gradient in the function")  # fmt: skip
+            raise BadArgument(
+                f"{function.__qualname__} has no variable {name!r} that no_grad could name",
+                function_loc(function),
+                f"name one of {others}" if others else "call symgrad.stop_gradient in the function",
+            )
         if name in roots:
-            raise BadArgument(f"no_grad names {name}, and the derivative with respect to {name} is requested", function_loc(function, name),
-                              f"leave {name} out of wrt, or call symgrad.stop_gradient({name}) in the function")  # fmt: skip
+            raise BadArgument(
+                f"no_grad names {name}, and the derivative with respect to {name} is requested",
+                function_loc(function, name),
+                f"leave {name} out of wrt, or call symgrad.stop_gradient({name}) in the function",
+            )
 
 
 def function_loc(function: types.FunctionType, parameter: str | None = None) -> Loc | None:
@@ -330,7 +360,10 @@ def annotated_signature(function: types.FunctionType) -> Signature:
         if item is None and parameter.default is not parameter.empty:
             item = abstract_value(parameter.default, parameter.name)
         if item is None:
-            raise BadArgument(f"the type of {parameter.name} is not known: {function.__qualname__} has not been called yet",
-                              function_loc(function, parameter.name), "pass example arguments, or signature='f8[:], float'")  # fmt: skip
+            raise BadArgument(
+                f"the type of {parameter.name} is not known: {function.__qualname__} has not been called yet",
+                function_loc(function, parameter.name),
+                "pass example arguments, or signature='f8[:], float'",
+            )
         items.append((parameter.name, item))
     return Signature(tuple(items))

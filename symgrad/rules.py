@@ -250,9 +250,17 @@ def row_name(function: Any, name: str) -> str:
     return candidate
 
 
-def register(function: Callable[..., Any], head: Head, law: Law, *, emit: str | None = None, alias: Alias = "depends",
-             elementwise: bool = False, partials: dict[str, str] | None = None,
-             pullbacks: dict[str, str | None] | None = None) -> None:  # fmt: skip
+def register(
+    function: Callable[..., Any],
+    head: Head,
+    law: Law,
+    *,
+    emit: str | None = None,
+    alias: Alias = "depends",
+    elementwise: bool = False,
+    partials: dict[str, str] | None = None,
+    pullbacks: dict[str, str | None] | None = None,
+) -> None:
     """Register the row with the frontend."""
     try:
         name = row_name(function, head.name)
@@ -260,8 +268,18 @@ def register(function: Callable[..., Any], head: Head, law: Law, *, emit: str | 
         raise BadArgument(f"{function!r} cannot be declared: it has no hash") from None
     # ``type`` is the type of the result that the frontend infers, where it can read the function
     own = {} if emit is not None else {"function": function, "type": None}
-    row = Row(name, head.params, law, {**head.settings, **own}, elementwise=elementwise, formula=head.formula, partials=partials or {},
-              pullbacks=pullbacks or {}, alias=alias, emit=emit or f"function({head.words})")  # fmt: skip
+    row = Row(
+        name,
+        head.params,
+        law,
+        {**head.settings, **own},
+        elementwise=elementwise,
+        formula=head.formula,
+        partials=partials or {},
+        pullbacks=pullbacks or {},
+        alias=alias,
+        emit=emit or f"function({head.words})",
+    )
     parameters = ", ".join([*head.params, *(f"{s}={d!r}" for s, d in head.settings.items())])
     USER_ROWS[name] = row
     said = spelling.Spelling(getattr(function, "__name__", head.name), parameters, f"{name}({head.words})")
@@ -351,9 +369,16 @@ def declare_elementwise(function: Any, head: Head, partials: dict[str, Any], emi
     def read_or_like(types: list[Type], settings: dict[str, Any], dim: Extents) -> Any:
         return settings.get("type") or law(types, settings, dim)
 
-    register(function, head, read_or_like, emit=emit, elementwise=True, alias="depends" if emit is None else "fresh",
-             partials={p: t for p, t in texts.items() if t is not None},
-             pullbacks={p: None for p, t in texts.items() if t is None})  # fmt: skip
+    register(
+        function,
+        head,
+        read_or_like,
+        emit=emit,
+        elementwise=True,
+        alias="depends" if emit is None else "fresh",
+        partials={p: t for p, t in texts.items() if t is not None},
+        pullbacks={p: None for p, t in texts.items() if t is None},
+    )
     remember(function, declare_elementwise, head, partials, emit)
     return function
 
@@ -427,8 +452,10 @@ def declare_rule(function: Any, head: Head, result: str | Law | None, cotangents
     texts = said(head, cotangents, "", "_grad", ("out", "out_grad"))
     left = [p for p in head.params if p not in texts]
     if left:
-        raise BadArgument(f"no derivative of {head.name} with respect to {', '.join(left)} is given",
-                          hint=f"give {', '.join(f'{p}_grad=' for p in left)}; None means that it is zero")  # fmt: skip
+        raise BadArgument(
+            f"no derivative of {head.name} with respect to {', '.join(left)} is given",
+            hint=f"give {', '.join(f'{p}_grad=' for p in left)}; None means that it is zero",
+        )
     fitted = {p: None if t is None else f"fit({t}, shape_of({p}))" for p, t in texts.items()}
     register(function, head, law_of(result, head.params), pullbacks=fitted)
     remember(function, declare_rule, head, result, cotangents)

@@ -178,8 +178,9 @@ def tests_of(path: str, item: Abstract, words: Mapping[str, str]) -> list[str]:
             return [f"{read} is None"]
         case Static(value=str() as value) if type(value) is str:
             return [f"{read} == {scalar_text(value)}"]
-    raise SaveError(f"it was made for one object as {path}, {item}, which cannot be written to a file",
-                    hint="save a function that does not take it")  # fmt: skip
+    raise SaveError(
+        f"it was made for one object as {path}, {item}, which cannot be written to a file", hint="save a function that does not take it"
+    )
 
 
 def tests_inside(path: str, item: Tree, words: Mapping[str, str]) -> list[str]:
@@ -354,13 +355,24 @@ def check_text(name: str, primal: str, request: Request, parameters: Sequence[st
     )
 
 
-def module(pieces: Sequence[Emitted], name: str, primal: str, function: types.FunctionType, signature: Signature, request: Request,
-           examples: Sequence[str] | None, kernel: Emitted | None = None, identities: Collection[str] = ()) -> str:  # fmt: skip
+def module(
+    pieces: Sequence[Emitted],
+    name: str,
+    primal: str,
+    function: types.FunctionType,
+    signature: Signature,
+    request: Request,
+    examples: Sequence[str] | None,
+    kernel: Emitted | None = None,
+    identities: Collection[str] = (),
+) -> str:
     """The text of the module: the function itself, its derivative, the kernel, and the self-check where the arguments have texts."""
     compiled = [] if kernel is None else [kernel]
     derivative = Emitted(tested(pieces[-1].text, name, signature, request.pins, identities), {"np": np, **pieces[-1].namespace})
-    doc = (f"The derivative {name} of {one_line(function.__qualname__)}, {WRITTEN}\n\n"
-           f"It was made for {one_line(str(signature))}, with respect to {', '.join(request.wrt)}.")  # fmt: skip
+    doc = (
+        f"The derivative {name} of {one_line(function.__qualname__)}, {WRITTEN}\n\n"
+        f"It was made for {one_line(str(signature))}, with respect to {', '.join(request.wrt)}."
+    )
     parameters = list(inspect.signature(function, follow_wrapped=False).parameters)
     samples = examples or random_of(signature)
     floats = all(name in parameters[: len(samples or ())] for name in request.wrt)

@@ -102,7 +102,6 @@ DISTRIBUTION = "distribution"  #: the first part of the key of a distribution of
 CYCLE = "cycle"  #: the first part of the key of a container that holds itself; the second counts the containers between
 FEW = 8  #: a list or tuple with at most this many items is known item by item, unless requested otherwise
 Abstract = Type | Static | Tree | Many
-ParameterKind = Literal["plain", "varargs", "keywords"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -137,8 +137,14 @@ class SparseJacobian:
         is_bound = isinstance(frame, Bound)
         self._own: Any = frame._derived if is_bound else frame
         self._instance = (frame._instance,) if is_bound else ()
-        sweep = replace(self._own._options, wrt=0 if settings.wrt is None else settings.wrt, verify=settings.verify, jit=settings.jit,
-                        allow_unused=True, strict=False)  # fmt: skip
+        sweep = replace(
+            self._own._options,
+            wrt=0 if settings.wrt is None else settings.wrt,
+            verify=settings.verify,
+            jit=settings.jit,
+            allow_unused=True,
+            strict=False,
+        )
         self._forward: Any = derive(self._own._of, replace(sweep, what="jvp"))
         self._reverse: Any = derive(self._own._of, replace(sweep, what="vjp"))
         self.__name__ = self._forward.__name__.removesuffix("_jvp") + "_jacobian"
@@ -228,8 +234,15 @@ class SparseJacobian:
         passed = self._forward.arguments((), args, kwargs)
         labels = self._forward.by_name(call.frame.tangents(shaped(call.direction, call.frame.inputs)), args, passed, 0)
         parts = plan.by, plan.rows, plan.columns, tuple(map(int, plan.shape)), plan.colors
-        return sparse_module(saved(self._sweep(plan), args, kwargs), self._own.source(*args, **kwargs), call.frame.program.wrt,
-                             self.__name__, parts, list(labels), self._settings.has_aux)  # fmt: skip
+        return sparse_module(
+            saved(self._sweep(plan), args, kwargs),
+            self._own.source(*args, **kwargs),
+            call.frame.program.wrt,
+            self.__name__,
+            parts,
+            list(labels),
+            self._settings.has_aux,
+        )
 
     # -------------------------------------------------------------- plans
 

@@ -69,9 +69,19 @@ class Comparison:
 
 
 @boundary
-def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, modes: Sequence[str] = ("forward", "reverse"), *,
-                  wrt: Wrt = None, directions: int = 2, seed: int = 0, tolerance: float | None = None, jit: Jit = False,
-                  **kwargs: Any) -> list[Comparison]:  # fmt: skip
+def compare_grads(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    order: int = 1,
+    modes: Sequence[str] = ("forward", "reverse"),
+    *,
+    wrt: Wrt = None,
+    directions: int = 2,
+    seed: int = 0,
+    tolerance: float | None = None,
+    jit: Jit = False,
+    **kwargs: Any,
+) -> list[Comparison]:
     """Return all comparisons, of which ``check_grads`` reports those that disagree; the parameters are the same.
 
     With ``jit`` the compiled derivatives are compared.
@@ -97,8 +107,9 @@ def compare_grads(function: Callable[..., Any], args: Sequence[Any], order: int 
     return comparisons
 
 
-def differentiated(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...], mode: str,
-                   random: np.random.Generator) -> Any:  # fmt: skip
+def differentiated(
+    function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...], mode: str, random: np.random.Generator
+) -> Any:
     """Return the function of the next order: the gradient of ``sum(u * f(x))`` for random ``u``, or the tangent in a random direction."""
     if mode == "forward":
         return pushed(function, args, kwargs, names, random)
@@ -106,8 +117,18 @@ def differentiated(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any],
 
 
 @boundary
-def check_grads(function: Callable[..., Any], args: Sequence[Any], order: int = 1, modes: Sequence[str] = ("forward", "reverse"), *,
-                wrt: Wrt = None, directions: int = 2, seed: int = 0, tolerance: float | None = None, **kwargs: Any) -> None:  # fmt: skip
+def check_grads(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    order: int = 1,
+    modes: Sequence[str] = ("forward", "reverse"),
+    *,
+    wrt: Wrt = None,
+    directions: int = 2,
+    seed: int = 0,
+    tolerance: float | None = None,
+    **kwargs: Any,
+) -> None:
     """Raise AssertionError unless derivatives up to ``order`` agree with finite differences, and forward mode with reverse mode.
 
     ``args`` are the positional arguments and ``kwargs`` the keyword arguments. ``wrt`` selects arguments as for ``grad``; the default is
@@ -166,8 +187,10 @@ def check_request(function: Any, args: Any, order: Any, modes: Any, directions: 
     if unknown:
         raise BadArgument(f"there is no mode {unknown[0]!r}", hint="modes=('forward', 'reverse'), or one of them")
     if order not in (1, 2, 3) or directions < 1 or not modes:
-        raise BadArgument(f"order={order}, directions={directions} and modes={tuple(modes)} compare nothing",
-                          hint="order is 1, 2 or 3; give at least one direction and one mode")  # fmt: skip
+        raise BadArgument(
+            f"order={order}, directions={directions} and modes={tuple(modes)} compare nothing",
+            hint="order is 1, 2 or 3; give at least one direction and one mode",
+        )
 
 
 def names_in(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], wrt: Wrt) -> tuple[str, ...]:
@@ -197,8 +220,18 @@ def bound_to(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mappin
 class Check:
     """A function of some order, whose derivatives are compared in the requested modes."""
 
-    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...], order: int,
-                 below: str, modes: tuple[str, ...], tolerance: float | None, jit: Jit) -> None:  # fmt: skip
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        names: tuple[str, ...],
+        order: int,
+        below: str,
+        modes: tuple[str, ...],
+        tolerance: float | None,
+        jit: Jit,
+    ) -> None:
         self.function, self.args, self.kwargs, self.order, self.tolerance = function, args, kwargs, order, tolerance
         self.jit: Jit = jit
         self.inputs = bound_to(function, args, kwargs, names)

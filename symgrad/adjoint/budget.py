@@ -75,8 +75,11 @@ def width_of(begun: Type, slot: Value, loop: For | While) -> int:
 
 def unmeasured(slot: Value, what: str, loc: Loc) -> NoDerivative:
     """The refusal of a loop-carried value of unknown size."""
-    return NoDerivative(f"the loop carries {slot.name or 'a value'}, {what}, so memory= cannot determine the number of snapshots", loc,
-                        'give the number of snapshots: checkpoints={"t": 10}')  # fmt: skip
+    return NoDerivative(
+        f"the loop carries {slot.name or 'a value'}, {what}, so memory= cannot determine the number of snapshots",
+        loc,
+        'give the number of snapshots: checkpoints={"t": 10}',
+    )
 
 
 def loops_side_by_side(block: Block) -> int:

@@ -34,13 +34,14 @@ from symgrad.ir.core import (
     Value,
     While,
     clone_block,
+    definitions,
     substitute,
     walk,
-)  # fmt: skip
+)
 from symgrad.ir.layout import Layout, enter, leave
 from symgrad.ir.types import INT, Tape, Type
 from symgrad.ops.aliases import read_in
-from symgrad.ops.build import renamed, retype, symbols_of, values
+from symgrad.ops.build import renamed, retype, symbols_of
 
 
 @dataclass(slots=True)
@@ -63,8 +64,9 @@ class Checkpoints:
                     self.apply(func, inner, sweep, completed)
             self.depth -= isinstance(op, For)
 
-    def rewritten(self, func: Func, scope: Scope, reversed_: list[Scope], primal: Op | None, op: Op, sweep: Sweep,
-                  completed: Completed) -> bool:  # fmt: skip
+    def rewritten(
+        self, func: Func, scope: Scope, reversed_: list[Scope], primal: Op | None, op: Op, sweep: Sweep, completed: Completed
+    ) -> bool:
         """Rewrite one loop or call if it is to run again; ``op`` reverses ``primal``, and ``reversed_`` its blocks."""
         if isinstance(op, If) and isinstance(primal, If) and primal in self.calls:
             tell_rerun(func, primal, "nothing inside is saved, and it runs again in the backward half")
@@ -201,8 +203,10 @@ class Rerun:
     def copies(self, states: Sequence[Operand]) -> list[Operand]:
         """The state as a snapshot holds it: memory that iterations write to is copied."""
         call = self.sweep.builder.call
-        return [call("copy", state, hint=getattr(state, "name", None)) if k in self.stored else state
-                for k, state in zip(self.slots, states, strict=True)]  # fmt: skip
+        return [
+            call("copy", state, hint=getattr(state, "name", None)) if k in self.stored else state
+            for k, state in zip(self.slots, states, strict=True)
+        ]
 
     def kept_if_due(self, tick: Operand, stop: Operand, held: tuple[Value, Value, Value], states: Sequence[Operand]) -> list[Value]:
         """Take a snapshot if one is due before this iteration; return the snapshots, the room left and the next due iteration."""
@@ -293,8 +297,8 @@ class Rerun:
     def symbols_of_rounds(self) -> dict[str, str]:
         """New symbols for the extents that belong to one iteration, where the state's shape changes between iterations."""
         changing = any(symbols_of(self.args[k].type) - symbols_of(self.primal.inits[k].type) for k in self.slots)
-        own = {value for block in self.primal.blocks for value in values(block)} if changing else set()
-        outside = {name for value in values(self.func.body) if value not in own for name in symbols_of(value.type)}
+        own = {value for block in self.primal.blocks for value in definitions(block)} if changing else set()
+        outside = {name for value in definitions(self.func.body) if value not in own for name in symbols_of(value.type)}
         inside = {name for value in own for name in symbols_of(value.type)}
         return {name: self.sweep.builder.symbol("k") for name in sorted(inside - outside)}
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from symgrad.adjoint.activity import closure, dependences, differentiated, may_be_active, results_of
-from symgrad.adjoint.reachability import what_decides
 from symgrad.errors import BadArgument, CastStore, NoDerivative, SymgradError, UnknownFunction
 from symgrad.identity import Same
-from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, holds_complex, walk
+from symgrad.ir.core import Apply, Block, Call, Const, Func, If, Op, Operand, Value, holds_complex, walk
 from symgrad.ir.types import Array, Box, List, Object, Scalar, Type, Unknown, is_complex
 from symgrad.kinds import FRACTION, passed_instead, row_of, what_of
 from symgrad.ops.complexes import NOT_HOLOMORPHIC, PARTLY_HOLOMORPHIC, RIGHT
@@ -21,8 +20,9 @@ from symgrad.ops.spelling import CALLABLES
 KEPT = ("opaque", "opaque_pure", "opaque_attribute", "touched")
 
 
-def check(func: Func, wrt: Sequence[int], active_results: Sequence[int], names: Mapping[Same, str] | None = None,
-          inputs: Sequence[str] = ()) -> None:  # fmt: skip
+def check(
+    func: Func, wrt: Sequence[int], active_results: Sequence[int], names: Mapping[Same, str] | None = None, inputs: Sequence[str] = ()
+) -> None:
     """Raise for the first op without a derivative on a path that needs one.
 
     ``names``: the expressions that read the objects among the arguments, by identity; ``inputs``: those that
@@ -56,8 +56,11 @@ def check_holomorphic(func: Func, wrt: Sequence[int], active_results: Sequence[i
     active = varied & closure(results_of(func, active_results), table.backward)
     for op in walk(func.body):
         if isinstance(op, Call) and (what := without_complex_derivative(op, varied, active)) is not None:
-            raise NoDerivative(f"{what} has no complex derivative", op.loc,
-                               "take no derivative through it, or leave holomorphic out and return a real number")  # fmt: skip
+            raise NoDerivative(
+                f"{what} has no complex derivative",
+                op.loc,
+                "take no derivative through it, or leave holomorphic out and return a real number",
+            )
 
 
 def without_complex_derivative(op: Call, varied: set[Value], active: set[Value]) -> str | None:
@@ -219,4 +222,47 @@ def kind_of(type_: Type) -> str | None:
     return type_.kind if isinstance(type_, Array | Scalar) else None
 
 
-__all__ = ["check", "checked_when_run"]
+# ------------------------------------------------------------------ what decides whether a refused op is reached
+
+
+def what_decides(func: Func, op: Op, inputs: Sequence[str]) -> str | None:
+    """The expression, of those that read the parameters, whose value decides a branch around the op; None if there is none."""
+    texts = {
+        param: text
+        for param, text in zip(func.params, inputs, strict=False)
+        if isinstance(param.type, Scalar) and param.type.kind in ("int", "bool")
+    }
+    makers = {out: one for one in walk(func.body) for out in one.outs}
+    return next((text for test in tests_around(func.body, op) if (text := read_by(test, texts, makers)) is not None), None)
+
+
+def tests_around(block: Block, op: Op) -> Iterator[Operand]:
+    """The tests of the branches around an op, outermost first."""
+    for one in block.ops:
+        for inner in one.blocks:
+            if op in walk(inner):
+                if isinstance(one, If):
+                    yield one.test
+                yield from tests_around(inner, op)
+
+
+def read_by(test: Operand, texts: dict[Value, str], makers: dict[Value, Op]) -> str | None:
+    """The first parameter in ``texts`` that a test is computed from, if all its inputs are such parameters."""
+    first: str | None = None
+    waiting, seen = [test], set[Operand]()
+    while waiting:
+        value = waiting.pop(0)
+        if not isinstance(value, Value) or value in seen:
+            continue
+        seen.add(value)
+        maker = makers.get(value)
+        if value in texts:
+            first = first or texts[value]
+        elif maker is None or maker.blocks:
+            return None
+        else:
+            waiting += maker.operands
+    return first
+
+
+__all__ = ["check", "checked_when_run", "what_decides"]

@@ -34,8 +34,17 @@ MOST = 128
 FEW = 12
 
 
-def jacobian(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, name: str | None = None, taken: set[str] | None = None,
-             costs: Costs = INTERPRETED, compiled: bool = False, budget: Budget | None = None) -> Func:  # fmt: skip
+def jacobian(
+    func: Func,
+    wrt: Sequence[int],
+    active_results: Sequence[int],
+    *,
+    name: str | None = None,
+    taken: set[str] | None = None,
+    costs: Costs = INTERPRETED,
+    compiled: bool = False,
+    budget: Budget | None = None,
+) -> Func:
     """The function that computes ``func`` and its Jacobians.
 
     Its results are those of ``func``, then an array for each active result of shape ``m`` and each parameter in
@@ -47,8 +56,17 @@ def jacobian(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, n
     """
     label = name or f"{func.name}_jacobian"
     taken = set() if taken is None else taken
-    whole = gradient(with_sensitivities(func), wrt, active_results=active_results, value=True, seeds=True, name=label, taken=taken,
-                     costs=costs, budget=budget)  # fmt: skip
+    whole = gradient(
+        with_sensitivities(func),
+        wrt,
+        active_results=active_results,
+        value=True,
+        seeds=True,
+        name=label,
+        taken=taken,
+        costs=costs,
+        budget=budget,
+    )
     return Rows.of(expanded(whole, taken), len(func.body.yields), list(active_results), wrt, taken, costs).whole(compiled)
 
 
@@ -65,8 +83,16 @@ class Rows:
     costs: Costs
 
     @classmethod
-    def of(cls, whole: Func, values: int, active: list[int], wrt: Sequence[int], taken: set[str], costs: Costs,
-           changed: Callable[[Func], Func] = lambda second: second) -> Rows:  # fmt: skip
+    def of(
+        cls,
+        whole: Func,
+        values: int,
+        active: list[int],
+        wrt: Sequence[int],
+        taken: set[str],
+        costs: Costs,
+        changed: Callable[[Func], Func] = lambda second: second,
+    ) -> Rows:
         """Start from a gradient made with ``seeds=True``, of a function with ``values`` results.
 
         ``changed`` returns the replacement of the backward half, whose first parameters are the residuals.

@@ -273,8 +273,11 @@ def is_given_up(source: Value, copy: Call, layout: Layout) -> bool:
     maker = layout.op_of(states[-1]) if states and layout.places[states[-1]][0] is outer else None
     if not isinstance(maker, Call) or not is_made(maker):
         return False
-    return isinstance(states[-1].type, Array) and not readers(outer, start) - {*outer.ops[:before], loop} and all(
-        passed(state, outer, loop) for state in states)  # fmt: skip
+    return (
+        isinstance(states[-1].type, Array)
+        and not readers(outer, start) - {*outer.ops[:before], loop}
+        and all(passed(state, outer, loop) for state in states)
+    )
 
 
 def taken_over(operand: Operand, block: Block, layout: Layout) -> list[Value]:
@@ -291,8 +294,13 @@ def taken_over(operand: Operand, block: Block, layout: Layout) -> list[Value]:
 
 def readers(block: Block, value: Value) -> set[Op]:
     """The ops of a block that read a value, themselves or in their blocks."""
-    return {op for op in block.ops if value in op.operands or any(value in inner.operands for b in op.blocks for inner in walk(b))
-            or any(value in b.yields for b in op.blocks)}  # fmt: skip
+    return {
+        op
+        for op in block.ops
+        if value in op.operands
+        or any(value in inner.operands for b in op.blocks for inner in walk(b))
+        or any(value in b.yields for b in op.blocks)
+    }
 
 
 def passed(value: Value, block: Block, but: Op | None = None) -> bool:

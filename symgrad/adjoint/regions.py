@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from symgrad.adjoint.memory import Memory, Trace
+from symgrad.ir.containers import leaf
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Value, While, walk
 from symgrad.ir.layout import Layout
-from symgrad.ir.types import Array, List, Scalar, Type, same_shape
+from symgrad.ir.types import Array, Scalar, Type, same_shape
 from symgrad.ops.access_regions import follows_in, meet
 from symgrad.ops.build import Builder, know, symbols
 from symgrad.ops.declare import ROWS
@@ -126,13 +127,6 @@ class Regions:
 STORING = {"set_at": 1, "table_set": 3}
 
 
-def leaf_of(type_: Type) -> Type:
-    """The type inside the innermost lists."""
-    while isinstance(type_, List):
-        type_ = type_.item
-    return type_
-
-
 def stored_values(func: Func, layout: Layout) -> dict[Value, Call]:
     """The values that a store in their own block writes to an array unchanged, each with that store."""
     stores: dict[Value, Call] = {}
@@ -148,7 +142,7 @@ def stored_values(func: Func, layout: Layout) -> dict[Value, Call]:
         if value not in layout.places or layout.places[value][0] is not layout.places[op.outs[0]][0] or layout.places[value][1] < 0:
             continue
         if op.name == "table_set":
-            if isinstance(value.type, Scalar) and leaf_of(op.outs[0].type) == leaf_of(op.args[0].type) == value.type:
+            if isinstance(value.type, Scalar) and leaf(op.outs[0].type) == leaf(op.args[0].type) == value.type:
                 stores[value] = op
         elif is_basic(op.settings["index"], [a.type for a in op.args[2:]]) and ".r" not in op.settings["index"]:
             if integers is None:

@@ -82,8 +82,13 @@ def tell_rule(notes: Notes, op: Call, row: Row, params: Sequence[str]) -> None:
         elif (text := row.pullbacks.get(param)) is not None:
             said[word] = text if is_part(op.settings.get("index", "e")) else OF_PART.sub(r"\1", text)
     settings = "".join(f", {k}={v!r}" for k, v in op.settings.items() if v != row.settings.get(k) and isinstance(v, int | str | tuple))
-    notes.add("reverse", "rule", op.loc, "; ".join(f"{word}_grad = {text}" for word, text in said.items()),
-              name=f"{row.name.removeprefix('user_')}({', '.join(row.params)}{settings})")  # fmt: skip
+    notes.add(
+        "reverse",
+        "rule",
+        op.loc,
+        "; ".join(f"{word}_grad = {text}" for word, text in said.items()),
+        name=f"{row.name.removeprefix('user_')}({', '.join(row.params)}{settings})",
+    )
 
 
 def grouped(text: str) -> str:
@@ -105,15 +110,22 @@ def tell_plan(plan: Plan) -> None:
             notes.add("plan", "saved", loc_of(plan, value), f"{why(plan, value)}; {how(plan, value)}", name=name)
             tell_trace(plan, notes, value)
     for store in sorted(plan.undone, key=lambda store: plan.layout.order[store.outs[0]]):
-        what = {"take": "the elements it overwrites are saved and restored", "copy": "the array is copied before the store and restored",
-                **dict.fromkeys(("list_take", "table_take"), "the item it overwrites is saved and restored"),
-                }.get(UNDO[store.name][0], "it is undone")  # fmt: skip
+        what = {
+            "take": "the elements it overwrites are saved and restored",
+            "copy": "the array is copied before the store and restored",
+            **dict.fromkeys(("list_take", "table_take"), "the item it overwrites is saved and restored"),
+        }.get(UNDO[store.name][0], "it is undone")
         notes.add("plan", "undone", store.loc, f"{what}, so the backward half can read earlier versions", name=store.outs[0].name)
     for op, k in sorted(plan.carried, key=lambda entry: plan.layout.order[entry[0].outs[entry[1]]]):
         notes.add("plan", "carried", op.loc, "its value after an iteration is the saved start value of the next", name=op.outs[k].name)
     for value, (branch, k) in sorted(plan.joins.items(), key=lambda entry: plan.layout.order[entry[0]]):
-        notes.add("plan", "carried", loc_of(plan, value), f"equals {called(branch.outs[k], None)} after the branch",
-                  name=called(value, plan.layout.op_of(value)))  # fmt: skip
+        notes.add(
+            "plan",
+            "carried",
+            loc_of(plan, value),
+            f"equals {called(branch.outs[k], None)} after the branch",
+            name=called(value, plan.layout.op_of(value)),
+        )
 
 
 def tell_fused(func: Func, loop: Op) -> None:
@@ -217,9 +229,14 @@ def tell_trace(plan: Plan, notes: Notes, value: Value) -> None:
     root = plan.memory.find(value)
     if root in plan.traces or Trace(plan.memory, root).run(plan.func).ok:
         return
-    notes.add("plan", "unproved", loc_of(plan, value), "whether its stores can be undone one by one, so the whole array is copied",
-              name=called(value, plan.layout.op_of(value)),
-              hint="store to an array that only one name holds, made outside the loop")  # fmt: skip
+    notes.add(
+        "plan",
+        "unproved",
+        loc_of(plan, value),
+        "whether its stores can be undone one by one, so the whole array is copied",
+        name=called(value, plan.layout.op_of(value)),
+        hint="store to an array that only one name holds, made outside the loop",
+    )
 
 
 def tell_again(plan: Plan, value: Value, args: Sequence[Operand]) -> None:

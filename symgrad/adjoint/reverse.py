@@ -34,9 +34,20 @@ REVERSALS = (rows, tape_ops, applied, branches)
 __all__ = ["gradient", "split_pullback"]
 
 
-def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = (0,), value: bool = True, seeds: bool = False,
-             name: str | None = None, taken: set[str] | None = None, costs: Costs = INTERPRETED, shared: bool = False,
-             fused: bool = False, budget: Budget | None = None) -> Func:  # fmt: skip
+def gradient(
+    func: Func,
+    wrt: Sequence[int],
+    *,
+    active_results: Sequence[int] = (0,),
+    value: bool = True,
+    seeds: bool = False,
+    name: str | None = None,
+    taken: set[str] | None = None,
+    costs: Costs = INTERPRETED,
+    shared: bool = False,
+    fused: bool = False,
+    budget: Budget | None = None,
+) -> Func:
     """The function that computes ``func`` and its gradient.
 
     Its parameters are ``func``'s, then, if ``seeds``, a cotangent for each active result. Its results are
@@ -58,15 +69,28 @@ def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = 
     return differentiate(MEANS[-1])
 
 
-def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs, *, means: Means, costs: Costs,
-                budget: Budget | None) -> Func:  # fmt: skip
+def pullback_of(
+    func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs, *, means: Means, costs: Costs, budget: Budget | None
+) -> Func:
     """The gradient of a function that the program calls."""
     return differentiated(func, wrt, active_results, True, True, None, pairs, None, means, costs, budget=budget)
 
 
-def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int], value: bool, seeds: bool, name: str | None,
-                   pairs: Pairs, taken: set[str] | None, means: Means, costs: Costs, shared: bool = False,
-                   fused: bool = False, budget: Budget | None = None) -> Func:  # fmt: skip
+def differentiated(
+    func: Func,
+    wrt: Sequence[int],
+    active_results: Sequence[int],
+    value: bool,
+    seeds: bool,
+    name: str | None,
+    pairs: Pairs,
+    taken: set[str] | None,
+    means: Means,
+    costs: Costs,
+    shared: bool = False,
+    fused: bool = False,
+    budget: Budget | None = None,
+) -> Func:
     """``gradient``, with the pairs of functions created so far."""
     adjoint = clone(func, name or f"{func.name}_grad")
     mark(adjoint.body, backward=False)

@@ -16,7 +16,7 @@ from symgrad.adjoint.remarks import tell_rule
 from symgrad.adjoint.sweep import Sweep, reverses
 from symgrad.adjoint.unbroadcast import conformed, fitted
 from symgrad.adjoint.zero_masks import Mask, either, fitting, masked, moving, through
-from symgrad.ir.core import ZERO, Call, Const, Op, Operand, Value
+from symgrad.ir.core import ZERO, Call, Op, Operand, Value, same_operand
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, Row
@@ -73,13 +73,8 @@ def reads_same(sweep: Sweep, read: Op | None, store: Call) -> bool:
     """Whether ``read`` reads exactly the cells that the store overwrites, and is used once."""
     if not isinstance(read, Call) or read.name not in PARTS or sweep.counts.get(read.outs[0]) != 1:
         return False
-    same = [is_same(a, b) for a, b in zip(read.args, [store.args[0], *path_of(store)], strict=False)]
+    same = [same_operand(a, b) for a, b in zip(read.args, [store.args[0], *path_of(store)], strict=False)]
     return len(read.args) == len(store.args) - 1 and read.settings.get("index") == store.settings.get("index") and all(same)
-
-
-def is_same(a: Operand, b: Operand) -> bool:
-    """Whether two operands are the same value or equal constants."""
-    return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
 
 
 def meanings(op: Call, row: Row) -> dict[str, Any]:
@@ -147,9 +142,15 @@ def mask_of(sweep: Sweep, op: Call, row: Row, param: str, target: Value, grad: C
 
 
 def pulled_back(
-    sweep: Sweep, op: Call, row: Row, names: dict[str, Any], outs: list[Cotangent | None], text: str, target: Value,
+    sweep: Sweep,
+    op: Call,
+    row: Row,
+    names: dict[str, Any],
+    outs: list[Cotangent | None],
+    text: str,
+    target: Value,
     computed: dict[str, Any] | None = None,
-) -> Operand:  # fmt: skip
+) -> Operand:
     """The cotangent that one pullback text computes; ``computed`` caches results of the op's other pullbacks."""
     table = dict(names)
     for label, out, grad in zip(row.outs, op.outs, outs, strict=False):

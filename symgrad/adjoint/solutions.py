@@ -115,8 +115,7 @@ def inner_product(builder: Builder, a: Operand, b: Operand) -> Value:
     return builder.call("sum", product) if isinstance(product.type, Array) else product
 
 
-def integral(builder: Builder, op: Call, integrand: Func, ends: list[Operand], rest: list[Operand],
-             options: dict[str, Operand]) -> Value:  # fmt: skip
+def integral(builder: Builder, op: Call, integrand: Func, ends: list[Operand], rest: list[Operand], options: dict[str, Operand]) -> Value:
     """An integral between the same ends, of numbers or arrays, as the result of a differentiable call."""
     count = uses(integrand.body)
     inside, integrand.body.args = integrand.body.args, integrand.body.args[:1]

@@ -28,8 +28,18 @@ class Unplanned(AssertionError):
     """The plan relies on a value at a time at which it cannot be obtained."""
 
 
-def available(func: Func, top: Scope, scopes: dict[Block, Scope], turns: dict[Op, int], results: Sequence[Operand], taken: set[str],
-              means: Means = MEANS[0], costs: Costs = INTERPRETED, shared: bool = False, part: bool = False) -> Block:  # fmt: skip
+def available(
+    func: Func,
+    top: Scope,
+    scopes: dict[Block, Scope],
+    turns: dict[Op, int],
+    results: Sequence[Operand],
+    taken: set[str],
+    means: Means = MEANS[0],
+    costs: Costs = INTERPRETED,
+    shared: bool = False,
+    part: bool = False,
+) -> Block:
     """The body of the whole function: the extended forward half, then the backward half, completed in place.
 
     The block yields ``results``, copied where they would share memory unless they may be ``shared``. Raises
@@ -189,8 +199,13 @@ class Availability:
     ) -> Operand:
         """Recompute a value."""
         op = self.plan.layout.op_of(value)
-        call = Call([Value(type_ or value.type, value.name)], op.loc if op is not None else self.plan.func.loc, name,
-                    [self.get(a, frame) for a in args], dict(settings))  # fmt: skip
+        call = Call(
+            [Value(type_ or value.type, value.name)],
+            op.loc if op is not None else self.plan.func.loc,
+            name,
+            [self.get(a, frame) for a in args],
+            dict(settings),
+        )
         frame.ops.append(call)
         tell_again(self.plan, value, args)
         return call.outs[0]

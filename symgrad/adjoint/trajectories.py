@@ -130,8 +130,20 @@ class Moved:
             span = call("opaque_pure", Const(tuple, "tuple"), call("list_of", start, self.last()), names=())
             result = called(self.builder, "solve_ivp", rate, [span, initial], rest, {"t_eval": times, **self.within()})
             raw = call("states_reached", result, initial, times, type=type_)
-        return call("trajectory", raw, Const(1.0), start, times, initial, *self.options.values(), *rest, func=rate,
-                    solver=settings["solver"], words=tuple(self.options), sensitivity=settings["sensitivity"])  # fmt: skip
+        return call(
+            "trajectory",
+            raw,
+            Const(1.0),
+            start,
+            times,
+            initial,
+            *self.options.values(),
+            *rest,
+            func=rate,
+            solver=settings["solver"],
+            words=tuple(self.options),
+            sensitivity=settings["sensitivity"],
+        )
 
     def within(self) -> dict[str, Operand]:
         """The settings, with a first step that ends before the last time."""
@@ -167,8 +179,16 @@ class Moved:
         if settings["sensitivity"] == "adjoint":
             options["is_adjoint"] = Const(True)
         value = handed(self.builder, solution_cotangents, [*functions, self.seed, *self.start], self.rest, options)
-        whole = call("weighted_sensitivity", value, self.seed, *self.start, *self.options.values(), *self.rest, columns=tuple(read),
-                     **{word: settings[word] for word in ("func", "solver", "words", "sensitivity")})  # fmt: skip
+        whole = call(
+            "weighted_sensitivity",
+            value,
+            self.seed,
+            *self.start,
+            *self.options.values(),
+            *self.rest,
+            columns=tuple(read),
+            **{word: settings[word] for word in ("func", "solver", "words", "sensitivity")},
+        )
         parts = parted(self.builder, whole, [initial, *(self.rest[k] for k in read)])
         return parts if INITIAL in columns else parts[1:]
 
@@ -211,8 +231,9 @@ def handed(builder: Builder, function: Any, leading: Sequence[Operand], rest: Se
     if rest:
         named["args"] = builder.call("opaque_pure", Const(tuple, "tuple"), builder.call("list_of", *rest), names=())
     type_ = builder.freshen(Array("f64", (Dim("?"),), "C"))
-    return builder.call("solver", Const(function, function.__name__), *leading, *named.values(), names=tuple(named), type=type_,
-                        hint="cotangents")  # fmt: skip
+    return builder.call(
+        "solver", Const(function, function.__name__), *leading, *named.values(), names=tuple(named), type=type_, hint="cotangents"
+    )
 
 
 def parted(builder: Builder, vector: Operand, like: Sequence[Operand]) -> list[Operand]:

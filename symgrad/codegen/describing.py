@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from symgrad.codegen.layout import is_users
 from symgrad.ir.core import Call, Const, Func, Op, Value, walk
 from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape
 from symgrad.ops.declare import ROWS
@@ -56,7 +57,7 @@ def of_row(op: Call, value: Value, producer: Mapping[Value, Op]) -> str:
         return "tape" if isinstance(value.type, Tape) else "saved"
     if op.name == "copy" and isinstance(inner := producer.get(op.args[0]) if isinstance(op.args[0], Value) else None, Call):
         op = inner
-    base = next((a.name for a in op.args if isinstance(a, Value) and is_word(a.name)), None)
+    base = next((a.name for a in op.args if isinstance(a, Value) and is_users(a.name)), None)
     if op.name in PARTS:
         return short(f"{base}_{PARTS[op.name]}" if base else "", PARTS[op.name])
     if op.name in NOUNS:
@@ -92,11 +93,6 @@ def of_type(value: Value, op: Op | None) -> str:
         case Scalar(kind="bool"):
             return "flag"
     return "value"
-
-
-def is_word(name: str | None) -> bool:
-    """Whether ``name`` is a name given by the user."""
-    return name is not None and not name.startswith("%")
 
 
 def short(name: str, otherwise: str) -> str:

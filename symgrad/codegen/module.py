@@ -1,7 +1,7 @@
 """Turns emitted functions into the text of a module that does not import symgrad.
 
 Modules are imported; functions of the runtime are copied with their callees; anything else that cannot be
-written as text is refused by name. ``python file.py`` compares the derivative with finite differences.
+written as text is refused by name.
 """
 
 from __future__ import annotations
@@ -9,15 +9,12 @@ from __future__ import annotations
 import ast
 import builtins
 import inspect
-import math
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
-
-import numpy as np
 
 from symgrad.codegen.expressions import Names, literal
 from symgrad.codegen.texts import Emitted
@@ -28,20 +25,7 @@ from symgrad.text import docstring, is_dotted, is_name
 SCALARS = (bool, int, float, complex, str, type(None))
 
 
-@dataclass(slots=True)
-class Check:
-    """The self-check: two functions of the module, texts of example arguments, and the differentiated positions.
-
-    The texts may use ``np`` and ``rng``, a seeded generator.
-    """
-
-    primal: str
-    gradient: str
-    arguments: Sequence[str]
-    wrt: Sequence[int]
-
-
-def module_text(pieces: Sequence[Emitted], doc: str, modules: Iterable[str] = (), check: Check | None = None) -> str:
+def module_text(pieces: Sequence[Emitted], doc: str, modules: Iterable[str] = ()) -> str:
     """The text of a module with the functions of all pieces.
 
     ``modules`` are the names of modules, besides numpy and math, that may be imported.
@@ -63,14 +47,10 @@ def module_text(pieces: Sequence[Emitted], doc: str, modules: Iterable[str] = ()
                 raise SaveError(f"two different objects are called {name}", hint="save the functions one by one")
     writer = ModuleWriter(frozenset(modules))
     writer.add(namespace)
-    if check is not None:
-        writer.add({"np": np})
     if writer.refused:
         names = ", ".join(sorted(writer.refused))
         raise SaveError(f"it depends on {names}, which cannot be written to a file", hint="pass it as an argument")
     sections = [*writer.sources.values(), *(piece.text for piece in pieces)]
-    if check is not None:
-        sections += [check_text(check)]
     head = "\n".join([docstring(doc), "", *sorted(writer.imports)])
     return "\n\n\n".join([head.rstrip(), *(section.strip("\n") for section in sections)]) + "\n"
 
@@ -177,53 +157,4 @@ def scalar_text(value: Any) -> str:
     return ast.unparse(literal(value, Names(frozenset(), find)))
 
 
-def scalar_defaults(scalars: Mapping[str, Any]) -> str:
-    """Closure and global scalars as keyword defaults of a saved function; other values are refused by name.
-
-    >>> scalar_defaults({"rate": 0.5, "count": 3})
-    'rate=0.5, count=3'
-    """
-    refused = sorted(name for name, value in scalars.items() if not isinstance(value, SCALARS) or _has_no_end(value))
-    if refused:
-        raise SaveError(f"it depends on {', '.join(refused)}, which cannot be written to a file", hint="pass it as an argument")
-    return ", ".join(f"{name}={scalar_text(value)}" for name, value in scalars.items())
-
-
-def _has_no_end(value: Any) -> bool:
-    """Whether its source text needs NumPy's names."""
-    return isinstance(value, np.generic) or (isinstance(value, float) and not math.isfinite(value))
-
-
-CHECK = '''
-def check():
-    """Compare the gradient with differences in a random direction of each argument."""
-    rng = np.random.default_rng(0)
-    arguments = [{arguments}]
-    gradients = {gradient}(*arguments)
-    gradients = gradients if isinstance(gradients, tuple) else (gradients,)
-    step = 1e-6
-    for position, gradient in zip({wrt}, gradients):
-        direction = rng.normal(size=np.shape(arguments[position]))
-        ends = []
-        for sign in (1, -1):
-            moved = [np.copy(a) if isinstance(a, np.ndarray) else a for a in arguments]
-            moved[position] = moved[position] + sign * step * direction
-            ends.append(np.sum({primal}(*moved)))
-        expected = (ends[0] - ends[1]) / (2 * step)
-        derivative = np.sum(gradient * direction)
-        assert np.isclose(derivative, expected, rtol=1e-4, atol=1e-6), (position, derivative, expected)
-    print("{gradient}: agrees with differences")
-
-
-if __name__ == "__main__":
-    check()
-'''
-
-
-def check_text(check: Check) -> str:
-    """The self-check of a saved module."""
-    wrt = "(" + "".join(f"{k}, " for k in check.wrt).rstrip() + ")" if len(check.wrt) == 1 else str(tuple(check.wrt))
-    return CHECK.format(arguments=", ".join(check.arguments), gradient=check.gradient, primal=check.primal, wrt=wrt)
-
-
-__all__ = ["Check", "module_text", "scalar_defaults"]
+__all__ = ["module_text"]

@@ -153,8 +153,11 @@ def _method_condition(text: str, method: types.MethodType, names: Names) -> list
     """Tests that the value is a method of the same object with the same function, or one with the same code."""
     function, code = method.__func__, getattr(method.__func__, "__code__", None)
     of = f"{text}.__func__" if code is None else f"{names.of(getattr)}({text}.__func__, '__code__', None)"
-    return [f"{names.of(type)}({text}) is {names.of(types.MethodType)}", f"{text}.__self__ is {names.of(method.__self__)}",
-            f"{of} is {names.of(function if code is None else code)}"]  # fmt: skip
+    return [
+        f"{names.of(type)}({text}) is {names.of(types.MethodType)}",
+        f"{text}.__self__ is {names.of(method.__self__)}",
+        f"{of} is {names.of(function if code is None else code)}",
+    ]
 
 
 def _tree_condition(text: str, tree: Tree, names: Names, around: Around) -> list[str] | None:
@@ -320,8 +323,14 @@ def _test_lines(test: Check, arguments: str, slow: str, names: Names, alone: boo
     if not test.may_raise:
         return [f"    if {text}:", *call]
     holds = f"{names.prefix}holds"
-    return ["    try:", f"        {holds} = {text}", f"    except {names.of(_NOT_THERE)}:", f"        {holds} = False",
-            f"    if {holds}:", *call]  # fmt: skip
+    return [
+        "    try:",
+        f"        {holds} = {text}",
+        f"    except {names.of(_NOT_THERE)}:",
+        f"        {holds} = False",
+        f"    if {holds}:",
+        *call,
+    ]
 
 
 def _slow_lines(slow: str, names: Names) -> list[str]:
@@ -333,9 +342,14 @@ def _slow_lines(slow: str, names: Names) -> list[str]:
 def _refusal_lines(names: Names) -> list[str]:
     """The lines that raise a refusal from here, without the internal frames."""
     error = f"{names.prefix}error"
-    return [f"    except {names.of(REFUSALS)} as {error}:", f"        if not {names.of(is_trimmed)}({error}):",
-            f"            {names.of(pass_on)}({error})", "            raise",
-            "        __tracebackhide__ = True", f"        raise {error}"]  # fmt: skip
+    return [
+        f"    except {names.of(REFUSALS)} as {error}:",
+        f"        if not {names.of(is_trimmed)}({error}):",
+        f"            {names.of(pass_on)}({error})",
+        "            raise",
+        "        __tracebackhide__ = True",
+        f"        raise {error}",
+    ]
 
 
 #: exceptions of tests on arguments unlike the signature

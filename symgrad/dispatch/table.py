@@ -139,8 +139,9 @@ class Table:
             function = below.compiled.function
         slopes = verified(self.asked.verify) == "gradient"
         comparable = self.comparable(entry.signature, entry.compiled)
-        return Comparison(function, self.function, entry.compiled, comparable, entry.signature, bound, self.asked.parts, self.asked.program,
-                          slopes)  # fmt: skip
+        return Comparison(
+            function, self.function, entry.compiled, comparable, entry.signature, bound, self.asked.parts, self.asked.program, slopes
+        )
 
     def compare_below(self, inner: Table, below: Entry, bound: inspect.BoundArguments, first: FirstCall) -> None:
         """Compare the derivative that this one differentiates, on copies if it has stores: the call must store once."""
@@ -355,8 +356,9 @@ class Table:
                     raise
                 pins += tuple((text, evaluated(self.function, text, objects, arguments)) for text, objects in new_pins.items() if text)
 
-    def compile(self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins = (), trail: Trail | None = None,
-                exact: bool = False) -> Entry:  # fmt: skip
+    def compile(
+        self, signature: Signature, arguments: Mapping[str, Any] | None, pins: Pins = (), trail: Trail | None = None, exact: bool = False
+    ) -> Entry:
         """Compile the code for a signature, once also with several threads, and install a new guard with it."""
         with LOCK, self.watched():
             entry = self.known(signature, arguments) if not exact and (arguments is not None or not pins) else None

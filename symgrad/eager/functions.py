@@ -96,8 +96,9 @@ class PyLayer:
         if not MODE.enabled or all(argument.stop_gradient for argument in inputs):
             return forward_result
         edges = [Edge(argument) if not argument.stop_gradient else None for argument in inputs]
-        node = LayerNode(cls.__name__, lambda argument: gradients_of(cls, ctx, inputs, results, argument), edges,
-                         tuple([out._value for out in results]))  # fmt: skip
+        node = LayerNode(
+            cls.__name__, lambda argument: gradients_of(cls, ctx, inputs, results, argument), edges, tuple([out._value for out in results])
+        )
         answers = []
         slot = 0
         for out in outs:
@@ -118,8 +119,9 @@ def holds_active(value: Any) -> bool:
     return any(not part.stop_gradient if isinstance(part, Tensor) else holds_active(part) for part in parts)
 
 
-def gradients_of(cls: type[PyLayer], ctx: PyLayerContext, inputs: list[Tensor], results: list[Tensor],
-                 cotangents: dict[int, Tensor]) -> list[Tensor | None]:  # fmt: skip
+def gradients_of(
+    cls: type[PyLayer], ctx: PyLayerContext, inputs: list[Tensor], results: list[Tensor], cotangents: dict[int, Tensor]
+) -> list[Tensor | None]:
     """The gradients that ``backward`` computes from cotangents by the number of the result: one for each input, in its shape."""
     zeros = [holding(np.zeros_like(out._value)) if ctx.materialize else None for out in results]
     backward_result = cls.backward(ctx, *[cotangents.get(slot, zero) for slot, zero in enumerate(zeros)])

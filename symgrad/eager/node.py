@@ -163,8 +163,9 @@ class GradientNode:
 
     name = "gradient"
 
-    def __init__(self, targets: list[Edge], inputs: list[Edge], seeds: list[Any], cuts: list[Edge],
-                 results: tuple[np.ndarray[Any, Any], ...]) -> None:  # fmt: skip
+    def __init__(
+        self, targets: list[Edge], inputs: list[Edge], seeds: list[Any], cuts: list[Edge], results: tuple[np.ndarray[Any, Any], ...]
+    ) -> None:
         self.targets, self.inputs, self.seeds, self.cuts, self.results = targets, inputs, seeds, cuts, results
         self.order = next(COUNT)
         self.freed = False

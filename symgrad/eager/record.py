@@ -126,8 +126,9 @@ class Record:
         cuts = tuple(map(self.used, node.cuts))
         self.steps.append(Differentiated(targets, inputs, seeds, cuts, self.results(node)))
 
-    def gradients(self, targets: Sequence[Tensor], inputs: Sequence[Tensor], seeds: Sequence[Array | None],
-                  cuts: Sequence[Tensor] = ()) -> list[Array | None]:  # fmt: skip
+    def gradients(
+        self, targets: Sequence[Tensor], inputs: Sequence[Tensor], seeds: Sequence[Array | None], cuts: Sequence[Tensor] = ()
+    ) -> list[Array | None]:
         """The gradients, as arrays of their own, None where no target depends on an input."""
         ends = tuple([self.place(Edge(t)) for t in targets])
         starts = [self.places(t) for t in inputs]

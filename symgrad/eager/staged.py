@@ -59,16 +59,22 @@ def whole_seed(seed: Tensor | None, target: Tensor) -> Tensor:
     return seed_like(seed, target)
 
 
-def engine_gradients(record: Record, targets: Sequence[tuple[Tensor, Tensor | None]], inputs: Sequence[Tensor], cuts: Sequence[Tensor],
-                     create_graph: bool) -> list[Tensor | None]:  # fmt: skip
+def engine_gradients(
+    record: Record, targets: Sequence[tuple[Tensor, Tensor | None]], inputs: Sequence[Tensor], cuts: Sequence[Tensor], create_graph: bool
+) -> list[Tensor | None]:
     """The gradients that the engine computes; with ``create_graph`` they are recorded themselves."""
     ends = [target for target, _ in targets]
     arrays = record.gradients(ends, inputs, [seed_array(seed, target) for target, seed in targets], cuts)
     if not create_graph:
         return [None if gradient is None else holding(gradient) for gradient in arrays]
     kept = [(tensor, gradient) for tensor, gradient in zip(inputs, arrays, strict=True) if gradient is not None]
-    node = GradientNode([Edge(t) for t in ends], [Edge(t) for t, _ in kept], [seed_edge(s, t) for t, s in targets], [Edge(t) for t in cuts],
-                        tuple([gradient for _, gradient in kept]))  # fmt: skip
+    node = GradientNode(
+        [Edge(t) for t in ends],
+        [Edge(t) for t, _ in kept],
+        [seed_edge(s, t) for t, s in targets],
+        [Edge(t) for t in cuts],
+        tuple([gradient for _, gradient in kept]),
+    )
     tensors: list[Tensor | None] = []
     slot = 0
     for gradient in arrays:
@@ -109,8 +115,16 @@ def result_of(node: Any, slot: int, value: Array) -> Tensor:
 class Staged:
     """The gradients of some tensors, in stages; ``before`` are those of tensors that keep theirs."""
 
-    def __init__(self, record: Record, targets: Sequence[tuple[Tensor, Tensor | None]], inputs: Sequence[Tensor], watched: Iterable[Tensor],
-                 cuts: Sequence[Tensor] = (), create_graph: bool = False, layers: Sequence[LayerNode] | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        record: Record,
+        targets: Sequence[tuple[Tensor, Tensor | None]],
+        inputs: Sequence[Tensor],
+        watched: Iterable[Tensor],
+        cuts: Sequence[Tensor] = (),
+        create_graph: bool = False,
+        layers: Sequence[LayerNode] | None = None,
+    ) -> None:
         self.record, self.cuts, self.create_graph = record, list(cuts), create_graph
         self.closed = {key_of(t) for t in cuts}
         self.stops: dict[Key, Tensor] = {}

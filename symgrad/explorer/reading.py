@@ -144,8 +144,9 @@ def function_of(node: ast.FunctionDef, module: Module, space: dict[str, Any], co
     pairs = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
     function.__kwdefaults__ = {arg.arg: value_of(default, module.data) for arg, default in pairs if default is not None} or None
     parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-    function.__annotations__ = {p.arg: ANNOTATIONS[p.annotation.id] for p in parameters
-                                if isinstance(p.annotation, ast.Name) and p.annotation.id in ANNOTATIONS}  # fmt: skip
+    function.__annotations__ = {
+        p.arg: ANNOTATIONS[p.annotation.id] for p in parameters if isinstance(p.annotation, ast.Name) and p.annotation.id in ANNOTATIONS
+    }
     function.__doc__ = ast.get_docstring(node, clean=False)
     return function
 

@@ -99,8 +99,14 @@ class Worker:
 def unanswered(what: str) -> dict[str, Any]:
     """Return an answer with the reason of a failure."""
     problem = element("p", what, class_="problem")
-    return {"functions": [], "function": "", "args": "", "remarks": [], "notice": problem,
-            "error": {"what": what, "line": 0, "hint": "", "kind": ""}}  # fmt: skip
+    return {
+        "functions": [],
+        "function": "",
+        "args": "",
+        "remarks": [],
+        "notice": problem,
+        "error": {"what": what, "line": 0, "hint": "", "kind": ""},
+    }
 
 
 # ------------------------------------------------------------------ the page
@@ -116,9 +122,14 @@ def document(text: str, name: str, args: str, wrt: str, run: bool) -> tuple[str,
     style = Html(asset("page.css") + editor_asset("editor.css"))
     scripts = [asset("page.js"), editor_asset("editor.js")]
     policy = [
-        "default-src 'none'", "connect-src 'self'", f"style-src {digest(style)}", f"script-src {' '.join(map(digest, scripts))}",
-        "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
-    ]  # fmt: skip
+        "default-src 'none'",
+        "connect-src 'self'",
+        f"style-src {digest(style)}",
+        f"script-src {' '.join(map(digest, scripts))}",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+    ]
     mode = ("executed on this machine", "mode runs") if run else ("read, never executed", "mode")
     title = element("h1", element("code", "symgrad"), " explorer")
     top = element("div", title, element("span", mode[0], class_=mode[1]), element("span", id="verdict"), class_="top")

@@ -6,7 +6,6 @@ import enum
 import functools
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 from symgrad.frontend.bindings import (
@@ -36,8 +35,6 @@ from symgrad.ir.types import BOOL, INT, TEXT, UNDEFINED, UNKNOWN, Array, List, O
 from symgrad.location import Loc
 from symgrad.ops.composed import growing_classes
 from symgrad.text import is_name
-
-NO_OBJECTS: Mapping[HeapKey, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,20 +438,6 @@ def rebuild(form: Skeleton, values: list[Value], state: State, name: str | None,
             return Broken(str(form.same), sites=frozenset(form.sites))
     assert isinstance(form.same, Binding)
     return form.same
-
-
-def array_leaves(binding: Binding) -> list[Location | None]:
-    """The location behind each leaf of a binding, None for numbers; parallel to ``leaves`` of its form."""
-    match binding:
-        case Ref(location):
-            return [location]
-        case Num() | OneOf():
-            return [None]
-        case Tup(items):
-            return [x for item in items for x in array_leaves(item)]
-        case Maybe(inner=inner):
-            return [None, *array_leaves(inner)]
-    return []
 
 
 def places_in(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any], whole: bool = False) -> list[Location | None]:

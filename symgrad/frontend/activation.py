@@ -82,8 +82,16 @@ def default_places(source: Source) -> dict[str, tuple[Any, str]]:
     return defaults | {k: (v, item("__kwdefaults__", k)) for k, v in (source.function.__kwdefaults__ or {}).items()}
 
 
-def activate(ctx: Lowering, frame: Frame, function: ast.FunctionDef | ast.Lambda, args: list[Binding], kwargs: dict[str, Binding],
-             defaults: Mapping[str, Binding], node: ast.AST, code: Any) -> Binding:  # fmt: skip
+def activate(
+    ctx: Lowering,
+    frame: Frame,
+    function: ast.FunctionDef | ast.Lambda,
+    args: list[Binding],
+    kwargs: dict[str, Binding],
+    defaults: Mapping[str, Binding],
+    node: ast.AST,
+    code: Any,
+) -> Binding:
     """Bind the arguments and lower the body; restore the caller's frame afterwards."""
     name_ = function.name if isinstance(function, ast.FunctionDef) else "<lambda>"
     bound = bind_arguments(ctx, function.args, args, kwargs, defaults, name_, frame.place is not None)
@@ -184,8 +192,15 @@ def is_within(frame: Any, outer: Frame) -> bool:
     return frame is outer
 
 
-def bind_arguments(ctx: Lowering, arguments: ast.arguments, args: list[Binding], kwargs: dict[str, Binding],
-                   defaults: Mapping[str, Binding], name_: str, ours: bool) -> dict[str, Binding]:  # fmt: skip
+def bind_arguments(
+    ctx: Lowering,
+    arguments: ast.arguments,
+    args: list[Binding],
+    kwargs: dict[str, Binding],
+    defaults: Mapping[str, Binding],
+    name_: str,
+    ours: bool,
+) -> dict[str, Binding]:
     """Bind arguments to parameters as Python does; ``name_`` is the function's name. A mismatched call of a composition is refused."""
 
     def wrong(what: str) -> None:

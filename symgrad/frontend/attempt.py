@@ -26,7 +26,7 @@ from symgrad.frontend.caller import Captured
 from symgrad.frontend.columns import split
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_itself, is_declared
-from symgrad.frontend.derived import NAMESPACE, STORAGE, check_given, is_remade, storage_of
+from symgrad.frontend.derived import NAMESPACE, STORAGE, check_container, check_given, check_named_tuple, is_remade, storage_of
 from symgrad.frontend.dicts import COUNTED
 from symgrad.frontend.distinct import related_outside, told_apart
 from symgrad.frontend.growing_dicts import is_growing
@@ -35,12 +35,10 @@ from symgrad.frontend.growing_sets import result_of
 from symgrad.frontend.interruptions import LoggersChange, Raised, StoredOutside, Unresolved
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.messages import change_loggers
-from symgrad.frontend.namespaces import check_namespaces
 from symgrad.frontend.outside import constant_text, outside
-from symgrad.frontend.overriding import check_container, check_named_tuple
 from symgrad.frontend.pinning import pin_splits
 from symgrad.frontend.program_state import OUTSIDE, Frame
-from symgrad.frontend.reading import owner_name, read_name, users_bases
+from symgrad.frontend.reading import check_namespaces, owner_name, read_name, users_bases
 from symgrad.frontend.recursion import close, keep_arguments
 from symgrad.frontend.results import (
     OWNER,
@@ -263,7 +261,7 @@ class Attempt:
                 self.aliases |= dict(zip(leaf_paths(leaf, spelled), leaf_paths(leaf, there), strict=True))
             return self.objects[first]
         if is_cycle(item):
-            return self.container_around(item, path)
+            return self.container_around(item)
         binding = self.new_argument(ctx, name, path, item)
         if isinstance(binding, Obj):
             self.objects[path] = binding
@@ -358,8 +356,8 @@ class Attempt:
 
         return replace(item, shape=tuple(known(axis, extent) for axis, extent in enumerate(item.shape)))
 
-    def container_around(self, item: Abstract, path: str) -> Binding:
-        """The container that contains itself at a path."""
+    def container_around(self, item: Abstract) -> Binding:
+        """The container that contains itself."""
         assert isinstance(item, StaticArgument)
         key = self.around[-1 - item.key[1]]
         return Broken("it is a tuple that contains itself") if key is None else Obj(key)

@@ -45,7 +45,7 @@ from symgrad.frontend.bindings import (
 )
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import is_number_or_array
-from symgrad.frontend.derived import BASES, as_base, is_derived, is_of_base, namespace_of
+from symgrad.frontend.derived import BASES, as_base, check_reading, is_derived, is_of_base, namespace_of
 from symgrad.frontend.derived_values import is_super_of_class, of_super_class
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.enumerated import each, is_one_of_kinds
@@ -57,7 +57,6 @@ from symgrad.frontend.function_attributes import attribute_of_function
 from symgrad.frontend.growing_dicts import check_attribute
 from symgrad.frontend.opaque import GENERATORS, followed
 from symgrad.frontend.outside import outside, rely_on_class
-from symgrad.frontend.overriding import check_reading
 from symgrad.frontend.reading import (
     attribute_text,
     entry_of_class,

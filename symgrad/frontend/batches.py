@@ -64,7 +64,7 @@ def make_batched(ctx: Lowering, what: str, args: list[Binding], kwargs: dict[str
     return Batched(of, in_axes, out_axes, parameters_of(ctx, of, node), spoken(of))
 
 
-def batched_of(ctx: Lowering, batch: Batch, node: ast.AST) -> Binding:
+def batched_of(ctx: Lowering, batch: Batch) -> Binding:
     """A function over a batch that was created outside."""
     name = str(getattr(batch.function, "__name__", "function"))
     of = outside(ctx, batch.function, f"{owner_name(ctx, batch, 'batch')}.function", name)

@@ -40,8 +40,9 @@ BOUNDS = ("start", "stop", "step")
 Call = Callable[[list[Binding], dict[str, Binding]], Binding]
 
 
-def call_besides(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwargs: dict[str, Binding], call: Call,
-                 node: ast.AST) -> Binding | None:  # fmt: skip
+def call_besides(
+    ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwargs: dict[str, Binding], call: Call, node: ast.AST
+) -> Binding | None:
     """A call with such an argument, or None; ``call`` lowers the call without it."""
     if spelled.row == "arange" and (bounds := bounds_by_name(args, kwargs)) is not None:
         return call(bounds, {name: held for name, held in kwargs.items() if name not in BOUNDS})
@@ -281,31 +282,3 @@ def is_of_one_dtype(ctx: Lowering, operands: list[Binding]) -> bool:
     dtypes = {type_.dtype for type_ in numbers if type_ not in of_python}
     is_known = len(numbers) == len(types) and len(dtypes) == 1 and dtypes <= {"f32", "f64"}
     return is_known and all(type_.kind != "complex" for type_ in of_python)
-
-
-__all__ = [
-    "BOUNDS",
-    "HAVE_DEVICES",
-    "LAID_OUT",
-    "MADE_FIRST",
-    "OF_SHAPES",
-    "READ_IN_ORDER",
-    "SUMS",
-    "Call",
-    "bounds_by_name",
-    "call_besides",
-    "cast_at_last",
-    "cast_if_needed",
-    "computed_in",
-    "dtype_named",
-    "in_order",
-    "is_own_dtype",
-    "is_ufunc",
-    "known",
-    "laid_like",
-    "of_shape",
-    "read_in_order",
-    "sorted_by",
-    "turned",
-    "without_idle",
-]

@@ -358,6 +358,21 @@ def element_of(binding: Binding) -> Binding:
     return Ref(binding.location, (*binding.path, Step("", ()))) if isinstance(binding, Ref) else binding
 
 
+# ------------------------------------------------------------------ arrays inside lists
+
+
+@dataclass(slots=True)
+class Link:
+    """The place of an array in a list of pairwise distinct arrays: the list, and the index.
+
+    ``versions`` are the contents of the list in which the array is at that index.
+    """
+
+    owner: Location
+    index: Operand
+    versions: set[Operand]
+
+
 __all__ = [
     "ABSENT",
     "MISSING",
@@ -377,6 +392,7 @@ __all__ = [
     "Iter",
     "Keys",
     "Known",
+    "Link",
     "Location",
     "Maybe",
     "Missing",
@@ -399,4 +415,4 @@ __all__ = [
     "memory_of",
     "replace",
     "row_at",
-]  # fmt: skip
+]

@@ -369,8 +369,11 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
             return ctx.apply(Static(asking.has_attribute), [args[0], args[1]], {}, node)
         for word in ("__getattr__", "__getattribute__"):
             if isinstance(from_class(ctx, cls, word), types.FunctionType):
-                raise UnsupportedSyntax(f"{cls.__name__} defines {word}, which decides whether it has {name!r}", ctx.loc(node),
-                                        "test with isinstance instead, or define the attribute in the class")  # fmt: skip
+                raise UnsupportedSyntax(
+                    f"{cls.__name__} defines {word}, which decides whether it has {name!r}",
+                    ctx.loc(node),
+                    "test with isinstance instead, or define the attribute in the class",
+                )
     if not isinstance(own, Const) and not said:
         return Num(own)
     match args[0]:

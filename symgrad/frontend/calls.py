@@ -43,9 +43,8 @@ from symgrad.frontend.derived import OF_ARRAYS, as_base, call_base, is_base_meth
 from symgrad.frontend.derived_values import values_read
 from symgrad.frontend.directional import make_directional, make_linear
 from symgrad.frontend.distributions import distribution_of
-from symgrad.frontend.dtype_questions import dtype_question
 from symgrad.frontend.enumerated import each, is_one_of_kinds
-from symgrad.frontend.exact import exact_class
+from symgrad.frontend.exact import dtype_question, exact_class
 from symgrad.frontend.flow import choose
 from symgrad.frontend.functions import call_nested
 from symgrad.frontend.growing_sets import without_order
@@ -152,7 +151,7 @@ def call_static(ctx: Lowering, held: Static, args: list[Binding], kwargs: dict[s
     if (what := getattr(value, "__symgrad_derives__", None)) is not None:
         return DERIVES.get(what, make_derivative)(ctx, what, args, kwargs, node)
     if isinstance(value, Batch):
-        return ctx.apply(batched_of(ctx, value, node), args, kwargs, node)
+        return ctx.apply(batched_of(ctx, value), args, kwargs, node)
     if (derivative := getattr(value, "__symgrad_derivative__", None)) is not None:
         return ctx.apply(derivative_of(derivative), args, kwargs, node)
     if (inlined := getattr(value, "__symgrad_inlines__", None)) is not None:
@@ -170,14 +169,24 @@ def call_known(ctx: Lowering, held: Static, value: Any, args: list[Binding], kwa
     """Call an object that is known by its class; None for all others."""
     if isinstance(value, Checkpointed):
         return call_checkpointed(ctx, value, args, kwargs, node)
-    if (distribution := distribution_of(ctx, held)) is not None:
-        return ctx.apply(distribution, args, kwargs, node)
-    if is_interpolant(value):
-        return call_interpolant(ctx, held, args, kwargs, node)
-    if rebuilt_from(type(value)) is not None:
-        return ctx.apply(rebuilt(ctx, value, owner_name(ctx, value, type(value).__name__.lower()), node), args, kwargs, node)
+    if (result := call_by_parts(ctx, held, None, args, kwargs, node)) is not None:
+        return result
     if isinstance(value, enum.Enum) and isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         return call_function(ctx, own, [held, *args], kwargs, node)
+    return None
+
+
+def call_by_parts(
+    ctx: Lowering, held: Static | External, text: str | None, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
+) -> Binding | None:
+    """Call an object of a library by what it is made of; ``text`` reaches it. None for all others."""
+    if (distribution := distribution_of(ctx, held)) is not None:
+        return ctx.apply(distribution, args, kwargs, node)
+    if is_interpolant(held.value):
+        return call_interpolant(ctx, held, args, kwargs, node)
+    if rebuilt_from(type(held.value)) is not None:
+        text = text or owner_name(ctx, held.value, type(held.value).__name__.lower())
+        return ctx.apply(rebuilt(ctx, held.value, text, node), args, kwargs, node)
     return None
 
 
@@ -201,12 +210,8 @@ def call_external(ctx: Lowering, held: External, args: list[Binding], kwargs: di
     value = held.value
     if is_declared(ctx, value):
         return call_declared(ctx, value, args, kwargs, node)
-    if (distribution := distribution_of(ctx, held)) is not None:
-        return ctx.apply(distribution, args, kwargs, node)
-    if is_interpolant(value):
-        return call_interpolant(ctx, held, args, kwargs, node)
-    if rebuilt_from(type(value)) is not None:
-        return ctx.apply(rebuilt(ctx, value, held.text, node), args, kwargs, node)
+    if (result := call_by_parts(ctx, held, held.text, args, kwargs, node)) is not None:
+        return result
     if isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         rely_on_class(ctx, MISSING, type(value), "__call__", own)
         ctx.rely(held.text, type(value), "type")
@@ -271,8 +276,9 @@ def call_instance(ctx: Lowering, held: Obj, args: list[Binding], kwargs: dict[st
     return call_function(ctx, own, [held, *args], kwargs, node)
 
 
-def call_outside_partial(ctx: Lowering, held: functools.partial[Any], text: str, args: list[Binding], kwargs: dict[str, Binding],
-                 node: ast.AST) -> Binding:  # fmt: skip
+def call_outside_partial(
+    ctx: Lowering, held: functools.partial[Any], text: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
+) -> Binding:
     """A call of ``functools.partial``, reached by ``text``."""
     ctx.rely(f"{text}.func", held.func)
     ctx.rely(f"{text}.args", len(held.args), "len")

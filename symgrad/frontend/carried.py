@@ -352,8 +352,11 @@ def learn_sharing(ctx: Lowering, entry: State, plan: Plan, head: Head, end: Stat
     """Find which carried arrays may alias each other, or others, in the next iteration."""
     news = False
     if ctx.tagged:
-        wholes = [(name, places_in(*held_before(entry, plan, name), entry.heap, True), places_in(held, form, end.heap, True))
-                  for name, held, form in ends_of(plan, end) if name in plan.names]  # fmt: skip
+        wholes = [
+            (name, places_in(*held_before(entry, plan, name), entry.heap, True), places_in(held, form, end.heap, True))
+            for name, held, form in ends_of(plan, end)
+            if name in plan.names
+        ]
         carried = [((name, n), *both) for name, *sides in wholes for n, both in enumerate(zip(*sides, strict=True))]
         unbound = {name for name in plan.names if entry.names.get(name, MISSING) == MISSING}
         news = learn_bases(entry, plan, head, end, reachable(ctx, head.state, plan.names), carried, unbound)

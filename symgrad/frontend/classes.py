@@ -18,7 +18,7 @@ from symgrad.frontend.absent import as_python_does
 from symgrad.frontend.bindings import Above, Binding, Obj, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_function
-from symgrad.frontend.derived import call_base, defined_by_base
+from symgrad.frontend.derived import call_base, check_making, check_named_tuple, defined_by_base
 from symgrad.frontend.derived_values import instance_of
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import GIVEN, fail
@@ -26,7 +26,6 @@ from symgrad.frontend.members import is_enumeration
 from symgrad.frontend.opaque import FOLLOWED, is_read, opaque
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.outside import outside, rely_on_class
-from symgrad.frontend.overriding import check_making, check_named_tuple
 from symgrad.frontend.program_state import Frame
 from symgrad.frontend.reading import LIBRARIES, abstract_methods, attribute_text, from_class, generated, owner_name, rely_on_entry
 from symgrad.frontend.source import parameters
@@ -56,7 +55,7 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         check_named_tuple(ctx, cls)
         fields: list[str] = list(cls._fields)
-        arguments = given_fields(ctx, cls, fields, args, kwargs, node)
+        arguments = given_fields(ctx, cls, fields, args, kwargs)
         arguments |= defaults_of_tuple(ctx, cls, [f for f in fields if f not in arguments])
         if missing := [f for f in fields if f not in arguments]:
             fail(ctx, TypeError, f"{cls.__name__}.__new__() missing 1 required positional argument: {missing[0]!r}")
@@ -132,7 +131,7 @@ def defaults_of_tuple(ctx: Lowering, cls: Any, left_out: list[str]) -> dict[str,
 def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> dict[str, Binding]:
     """The fields by name, including arguments of ``__post_init__`` that no field keeps (``InitVar``)."""
     plain = [f.name for f in fields_of(cls) if f.init and not f.kw_only]
-    arguments = given_fields(ctx, cls, plain, args, kwargs, node, [f.name for f in fields_of(cls) if f.init and f.kw_only])
+    arguments = given_fields(ctx, cls, plain, args, kwargs, [f.name for f in fields_of(cls) if f.init and f.kw_only])
     values: dict[str, Binding] = {}
     for field in fields_of(cls):
         if field.name in arguments:
@@ -183,8 +182,9 @@ def default_of_field(ctx: Lowering, cls: Any, field: Any, plain: list[str], node
     return outside(ctx, value, text, field.name)
 
 
-def given_fields(ctx: Lowering, cls: type, plain: list[str], args: list[Binding], kwargs: dict[str, Binding], node: ast.AST,
-                 by_name: list[str] | None = None) -> dict[str, Binding]:  # fmt: skip
+def given_fields(
+    ctx: Lowering, cls: type, plain: list[str], args: list[Binding], kwargs: dict[str, Binding], by_name: list[str] | None = None
+) -> dict[str, Binding]:
     """The arguments by field, passed by position and by name."""
     arguments = dict(zip(plain, args, strict=False))
     if len(args) > len(plain):

@@ -168,7 +168,7 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         a, b = with_content(ctx, a, node), with_content(ctx, b, node)
     a, b = beside_scalar(ctx, a, b, node), beside_scalar(ctx, b, a, node)
     if is_set(a) and is_set(b):
-        return sets_compared(ctx, op, a, b, node)
+        return sets_compared(ctx, op, a, b)
     if is_dict(a) and is_dict(b) and isinstance(op, ast.Eq | ast.NotEq):
         return dicts_compared(ctx, op, a, b, node)
     if (items := items_compared(ctx, a, b)) is not None:
@@ -294,7 +294,7 @@ def dicts_compared(ctx: Lowering, op: ast.cmpop, a: Any, b: Any, node: ast.AST) 
     return tuples_compared(ctx, op, tuple(one.values()), tuple(two[k] for k in one), node)
 
 
-def sets_compared(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
+def sets_compared(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding) -> Binding:
     """A comparison of two sets created in the function."""
     one, two = (set(elements_of(ctx, held)) for held in (a, b) if isinstance(held, Obj))
     return Num(Const(bool(STATIC_OPERATORS[type(op)](one, two))))

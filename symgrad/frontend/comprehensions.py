@@ -14,7 +14,7 @@ from symgrad.frontend.flow import branch, counted, guess_names, loop_key
 from symgrad.frontend.generators import gathered
 from symgrad.frontend.growing_dicts import is_growing, new_dict, note_new_key
 from symgrad.frontend.iterate import Firsts, each_of_firsts, held_lists, indices_of, items_now, items_of_loop
-from symgrad.frontend.live import rounds_from
+from symgrad.frontend.loops import rounds_from
 from symgrad.frontend.operands import static_key
 from symgrad.frontend.operators import binary
 from symgrad.frontend.program_state import Frame, Going, is_long

@@ -11,9 +11,9 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, External, Iter, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.derived import check_container
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.outside import change_outside, outside
-from symgrad.frontend.overriding import check_container
 from symgrad.ir.core import Const, Operand
 from symgrad.ops.composed.lists import range_item
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from symgrad.errors import NoDerivative, ShapeMismatch, SymgradError, UnsupportedSyntax
+from symgrad.errors import NoDerivative, ShapeMismatch, SymgradError, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import argument
 from symgrad.frontend.bindings import Binding, Broken, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
@@ -18,18 +18,19 @@ from symgrad.frontend.inner import Fresh, free_values
 from symgrad.frontend.interruptions import Raised
 from symgrad.frontend.memoised import KEEPING, kept_result, run_again
 from symgrad.frontend.memory_groups import copy_written
-from symgrad.frontend.numba_functions import call_numba
 from symgrad.frontend.program_state import Frame
 from symgrad.frontend.purity import is_pure
 from symgrad.frontend.pushed import backward_of_rule
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.source import read, seen_through
+from symgrad.frontend.vectorize import Vectorized
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, substitute
 from symgrad.ir.types import Array, Scalar, Type, is_float
-from symgrad.kinds import numba_kind
+from symgrad.kinds import REFUSED, VECTORIZED, declared_types, numba_kind, refused
 from symgrad.ops.declarations import Custom, declared
 from symgrad.ops.declare import ROWS
 from symgrad.runtime.marks import Checkpointed
+from symgrad.text import is_name
 
 
 def is_declared(ctx: Lowering, function: Any) -> bool:
@@ -149,8 +150,9 @@ def call_custom(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict
     actives = [pair for arg in args for pair in leaves(ctx, arg, node)]
     func, held = backward_of(ctx, custom, name, value, residuals, args, node)
     operands = [ctx.call("held", operand) if isinstance(operand, Value) else operand for operand in held]
-    made_value = ctx.call("custom", ctx.call("held", value) if isinstance(value, Value) else value, *actives, *operands, func=func,
-                          actives=len(actives))  # fmt: skip
+    made_value = ctx.call(
+        "custom", ctx.call("held", value) if isinstance(value, Value) else value, *actives, *operands, func=func, actives=len(actives)
+    )
     return ctx.shared(made_value, out)
 
 
@@ -167,8 +169,9 @@ def call_custom_jvp(ctx: Lowering, custom: Custom, name: str, args: list[Binding
             return out
         func, read_by_it = backward_of_rule(ctx, custom, name, value, args, actives, node)
     operands = [ctx.call("held", operand) if isinstance(operand, Value) else operand for operand in read_by_it]
-    result = ctx.call("custom", ctx.call("held", value) if isinstance(value, Value) else value, *actives, *operands, func=func,
-                      actives=len(actives))  # fmt: skip
+    result = ctx.call(
+        "custom", ctx.call("held", value) if isinstance(value, Value) else value, *actives, *operands, func=func, actives=len(actives)
+    )
     return ctx.shared(result, out)
 
 
@@ -198,8 +201,9 @@ def leaves(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Operand]:
     return [operand for _, operand in fresh.pairs]
 
 
-def backward_of(ctx: Lowering, custom: Custom, name: str, value: Operand, residuals: Binding, args: list[Binding],
-                node: ast.AST) -> tuple[Func, list[Operand]]:  # fmt: skip
+def backward_of(
+    ctx: Lowering, custom: Custom, name: str, value: Operand, residuals: Binding, args: list[Binding], node: ast.AST
+) -> tuple[Func, list[Operand]]:
     """The backward function as IR, and the values that it reads; its parameters are the cotangent and those values."""
     entry = ctx.state
     ctx.state = entry.copy()
@@ -214,8 +218,10 @@ def backward_of(ctx: Lowering, custom: Custom, name: str, value: Operand, residu
             raise UnsupportedSyntax(f"the backward function of {name} always raises", ctx.loc(node)) from None
         items = result.items if isinstance(result, Tup) else None
         if items is None or len(items) != len(args):
-            raise UnsupportedSyntax(f"the backward function of {name} must return a tuple with one gradient for each of the "
-                                    f"{len(args)} arguments", ctx.loc(node))  # fmt: skip
+            raise UnsupportedSyntax(
+                f"the backward function of {name} must return a tuple with one gradient for each of the {len(args)} arguments",
+                ctx.loc(node),
+            )
         yields = [y for arg, item in zip(args, items, strict=True) for y in gradients(ctx, name, arg, item, node)]
     if any(ctx.state.memory.get(k) is not v for k, v in entry.memory.items()):
         raise UnsupportedSyntax(f"the backward function of {name} writes to outside memory", ctx.loc(node), "write to a copy")
@@ -269,3 +275,56 @@ def zeros(ctx: Lowering, arg: Binding, node: ast.AST) -> Operand:
     if isinstance(ctx.type_of(arg), Scalar):
         return Const(0.0)
     return ctx.call("zeros_like", ctx.read(arg, node))
+
+
+# ------------------------------------------------------------------ functions that numba compiles
+
+
+#: numba's number types to which Python numbers of a kind convert without loss
+WIDE = {
+    "float": {"float64", "complex128"},
+    "complex": {"complex128"},
+    "int": {"int32", "int64", "float64", "complex128"},
+    "bool": {"bool", "int32", "int64", "float64", "complex128"},
+}
+
+#: numba's names of the types of NumPy scalars
+EXACT = {"f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128", "i32": "int32", "i64": "int64"}
+
+
+def call_numba(ctx: Lowering, value: Any, kind: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """A call of one of numba's callables: of its Python function, once or for each element."""
+    name = str(getattr(value, "__name__", "the function"))
+    if kind in REFUSED:
+        raise refused(value, kind, ctx.loc(node))
+    function: types.FunctionType = value.__wrapped__
+    if kind in VECTORIZED:
+        scalars = all(isinstance(a, Num) and isinstance(ctx.type_of(a), Scalar) for a in args)
+        return ctx.apply(Static(function) if scalars else Vectorized(Static(function), returns_floats(value)), args, kwargs, node)
+    check_conversions(ctx, value, name, args, kwargs, node)
+    return ctx.apply(Static(function), args, kwargs, node)
+
+
+def returns_floats(value: Any) -> bool:
+    """Whether every declared signature of a vectorized function returns float64."""
+    return bool(value._frozen and value.types) and all(text.endswith("->d") for text in value.types)
+
+
+def check_conversions(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> None:
+    """Refuse conversions that numba would make: a float to a declared int is truncated, variables of declared types are converted too."""
+    if getattr(value, "locals", None):
+        what = f"{name} declares types of its variables (locals=), to which numba converts them"
+        raise UnsupportedArgument(what, ctx.loc(node), f"call {name}.py_func, or leave locals= out")
+    signatures = declared_types(value)
+    names = value.__wrapped__.__code__.co_varnames
+    passed = [*enumerate(args), *((names.index(keyword), binding) for keyword, binding in kwargs.items() if keyword in names)]
+    for position, binding in passed:
+        declared = dict.fromkeys(signature[position] for signature in signatures if position < len(signature))
+        held = ctx.type_of(binding) if isinstance(binding, Num | Ref) else None
+        if isinstance(held, Array) and held.rank or not any(is_name(word) for word in declared):  # arrays are never converted
+            continue
+        kind = held.kind if isinstance(held, Scalar | Array) else type(binding.value).__name__ if isinstance(binding, Static) else None
+        if not declared.keys() & {*WIDE.get(kind or "", ()), EXACT.get(getattr(held, "dtype", None) or "")}:
+            types_ = " or ".join(sorted(declared))
+            what = f"{name} is declared with {names[position]} as {types_}, to which numba converts the {held or kind or 'object'} passed"
+            raise UnsupportedArgument(what, ctx.loc(node), f"call {name}.py_func, or leave the types out of its decorator")

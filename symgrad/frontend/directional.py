@@ -16,7 +16,7 @@ from symgrad.frontend.nested import Reached, own_options, reached, refuse_option
 from symgrad.frontend.operands import unwrap
 from symgrad.frontend.program_state import is_long
 from symgrad.frontend.tables import callee
-from symgrad.frontend.unpacking import unpack
+from symgrad.frontend.targets import unpack
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import Array, Scalar, is_complex, is_float, same_extent, same_shape
 from symgrad.text import has_literal, item

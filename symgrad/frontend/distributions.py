@@ -146,8 +146,9 @@ def positive(ctx: Lowering, held: Binding, node: ast.AST) -> Binding:
     return ctx.apply(Static(sound), [held], {}, node)
 
 
-def checked(ctx: Lowering, function: Any, name: str, args: list[Binding], kwargs: dict[str, Binding],
-            node: ast.AST) -> tuple[list[Binding], dict[str, Binding]]:  # fmt: skip
+def checked(
+    ctx: Lowering, function: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
+) -> tuple[list[Binding], dict[str, Binding]]:
     """The arguments of a distribution's function, with nan for invalid parameters where their validity is not static."""
 
     def one(word: str, held: Binding) -> Binding:

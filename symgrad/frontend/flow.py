@@ -258,8 +258,16 @@ def loop_key(ctx: Lowering, node: ast.AST) -> Any:
     return (node, tuple(ctx.stack))
 
 
-def counted(ctx: Lowering, key: Any, guess: Iterable[Name], bounds: tuple[Operand, Operand, Operand], body: Callable[[Value], None],
-            loc: Loc, hint: str | None = None, batch: bool = False) -> Loop:  # fmt: skip
+def counted(
+    ctx: Lowering,
+    key: Any,
+    guess: Iterable[Name],
+    bounds: tuple[Operand, Operand, Operand],
+    body: Callable[[Value], None],
+    loc: Loc,
+    hint: str | None = None,
+    batch: bool = False,
+) -> Loop:
     """Lower a ``for`` over a range; ``body(index)`` lowers one iteration."""
     loop_ = Loop(1)
     ctx.state.names[loop_.exit] = Num(Const(0))

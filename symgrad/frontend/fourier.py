@@ -32,8 +32,9 @@ def transform_arguments(ctx: Lowering, name: str, words: list[str], args: Args, 
     return {key: value for key, value in both.items() if known_value(value) != [None]}
 
 
-def transform(ctx: Lowering, name: str, row: str, array: Binding, sizes: list[Binding], axes: tuple[int, ...] | None, norm: Any,
-              node: ast.AST) -> Binding:  # fmt: skip
+def transform(
+    ctx: Lowering, name: str, row: str, array: Binding, sizes: list[Binding], axes: tuple[int, ...] | None, norm: Any, node: ast.AST
+) -> Binding:
     """The op of a transform."""
     x = as_array(ctx, array, node)
     type_ = ctx.type_of(x)

@@ -84,8 +84,15 @@ def new_growing(ctx: Lowering, cls: Any, node: ast.AST, exact: type | None = Non
     return new_in_pool(ctx, kind, [cls[1]] if makes else [], node)
 
 
-def dict_of(ctx: Lowering, args: list[Binding], node: ast.AST, known: Callable[[], Obj], fill: Callable[[Obj], Binding],
-            cls: Any = None, exact: type | None = None) -> Obj:  # fmt: skip
+def dict_of(
+    ctx: Lowering,
+    args: list[Binding],
+    node: ast.AST,
+    known: Callable[[], Obj],
+    fill: Callable[[Obj], Binding],
+    cls: Any = None,
+    exact: type | None = None,
+) -> Obj:
     """A dict created from others, or from pairs or elements, as by ``dict(...)``.
 
     ``known`` creates it with static keys; ``fill`` stores into a dict with dynamic keys.

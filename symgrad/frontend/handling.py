@@ -59,8 +59,9 @@ class Clause:
 # ------------------------------------------------------------------ clauses
 
 
-def caught(ctx: Lowering, node: ast.AST, clauses: list[Clause], body: Callable[[], None], orelse: Callable[[], None],
-           rest: list[ast.stmt]) -> bool:  # fmt: skip
+def caught(
+    ctx: Lowering, node: ast.AST, clauses: list[Clause], body: Callable[[], None], orelse: Callable[[], None], rest: list[ast.stmt]
+) -> bool:
     """Lower a body with its clauses; ``orelse`` is lowered where it has raised nothing. True if the rest is lowered."""
     entry, mark, watcher = ctx.state.copy(), len(ctx.edges), Watcher(tuple(k for c in clauses for k in c.kinds), ctx.loc(node))
     with watched(ctx, watcher):
@@ -310,8 +311,14 @@ class Taken:
 # ------------------------------------------------------------------ code for every way out
 
 
-def on_all_ways(ctx: Lowering, node: ast.AST, body: Callable[[], None], finish: Callable[[], None], rest: list[ast.stmt],
-                told: Callable[[Taken], None] | None = None) -> bool:  # fmt: skip
+def on_all_ways(
+    ctx: Lowering,
+    node: ast.AST,
+    body: Callable[[], None],
+    finish: Callable[[], None],
+    rest: list[ast.stmt],
+    told: Callable[[Taken], None] | None = None,
+) -> bool:
     """Lower a body, then ``finish`` on every way out; ``told``, if given, replaces it where an exception is pending."""
 
     def again(taken: Taken) -> None:
@@ -345,8 +352,9 @@ def go_on_with(ctx: Lowering, again: Callable[[], None]) -> None:
     branch(ctx, ctx.call("equal", code, Const(NEXT)), again, lambda: left(ctx), [], ctx.builder.loc)
 
 
-def caught_then(ctx: Lowering, node: ast.AST, clause: Clause, body: Callable[[], None], finish: Callable[[], None],
-                rest: list[ast.stmt]) -> bool:  # fmt: skip
+def caught_then(
+    ctx: Lowering, node: ast.AST, clause: Clause, body: Callable[[], None], finish: Callable[[], None], rest: list[ast.stmt]
+) -> bool:
     """Lower a body whose exceptions one clause catches, and ``finish`` on every way out without an exception."""
     entry, mark, watcher = ctx.state.copy(), len(ctx.edges), Watcher(clause.kinds, ctx.loc(node))
     with watched(ctx, watcher):

@@ -9,10 +9,9 @@ from typing import Any
 from symgrad.errors import UnknownType, UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.abstract_values import decided, settled
 from symgrad.frontend.alias_hints import list_apart
-from symgrad.frontend.bindings import NO_KEYS, Binding, Broken, HeapKey, Location, Maybe, Missing, Obj, Ref, Step, is_row, row_at
+from symgrad.frontend.bindings import NO_KEYS, Binding, Broken, HeapKey, Link, Location, Maybe, Missing, Obj, Ref, Step, is_row, row_at
 from symgrad.frontend.conversions import Conversions, kind_word, spelled
 from symgrad.frontend.interruptions import NeedsState
-from symgrad.frontend.links import Link
 from symgrad.frontend.reach import memory_within
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Const, Operand, Value

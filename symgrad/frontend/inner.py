@@ -299,8 +299,9 @@ class Inner:
         whole = args[root] if isinstance(root, int) else kwargs[root]
         return part_at(self.ctx, whole, place, self.node, parts_of) if isinstance(place, Part) else whole
 
-    def enter(self, places: list[Any], args: list[Binding], kwargs: dict[str, Binding],
-              use: Callable[[Binding, Binding | None], None]) -> None:  # fmt: skip
+    def enter(
+        self, places: list[Any], args: list[Binding], kwargs: dict[str, Binding], use: Callable[[Binding, Binding | None], None]
+    ) -> None:
         """Lower the function with parameters for the arguments at ``places``; ``use`` gets the result and the auxiliary result."""
         ctx, node = self.ctx, self.node
         entry = ctx.state
@@ -343,8 +344,11 @@ class Inner:
         substitute(block, dict(inside))
         block.args = [*params, *inside.values()]
         if any(holds_parts(value.type) for value in block.args):
-            raise UnsupportedSyntax("a list of tuples or objects from outside cannot be read where a derivative is taken inside",
-                                    ctx.loc(node), "build it in the function that is differentiated")  # fmt: skip
+            raise UnsupportedSyntax(
+                "a list of tuples or objects from outside cannot be read where a derivative is taken inside",
+                ctx.loc(node),
+                "build it in the function that is differentiated",
+            )
         split(ctx.builder, block, [(value, "") for value in block.args], {})
         func = Func("inner", block, ["out"] if len(outs) == 1 else [], ctx.loc(node))
         copy_written(func, ctx.loc(node))

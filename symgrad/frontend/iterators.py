@@ -97,8 +97,14 @@ def _combined(function: Any) -> Any:
     return lower
 
 
-for _function in (itertools.product, itertools.combinations, itertools.permutations, itertools.combinations_with_replacement,
-                  itertools.pairwise, itertools.zip_longest):  # fmt: skip
+for _function in (
+    itertools.product,
+    itertools.combinations,
+    itertools.permutations,
+    itertools.combinations_with_replacement,
+    itertools.pairwise,
+    itertools.zip_longest,
+):
     SPECIAL[_function] = _combined(_function)
 
 
@@ -142,11 +148,15 @@ def _adapted(kind: Any, *names: str, defaults: tuple[Binding, ...] = ()) -> Any:
 
 NONE = Static(None)
 for _kind, _names, _defaults in (
-    (filter, ("function", "iterable"), ()), (itertools.filterfalse, ("function", "iterable"), ()),
-    (itertools.starmap, ("function", "iterable"), ()), (itertools.takewhile, ("predicate", "iterable"), ()),
-    (itertools.dropwhile, ("predicate", "iterable"), ()), (itertools.chain.from_iterable, ("iterable",), ()),
-    (itertools.count, ("start", "step"), (Num(ZERO), Num(ONE))), (itertools.repeat, ("object", "times"), (NONE,)),
-):  # fmt: skip
+    (filter, ("function", "iterable"), ()),
+    (itertools.filterfalse, ("function", "iterable"), ()),
+    (itertools.starmap, ("function", "iterable"), ()),
+    (itertools.takewhile, ("predicate", "iterable"), ()),
+    (itertools.dropwhile, ("predicate", "iterable"), ()),
+    (itertools.chain.from_iterable, ("iterable",), ()),
+    (itertools.count, ("start", "step"), (Num(ZERO), Num(ONE))),
+    (itertools.repeat, ("object", "times"), (NONE,)),
+):
     SPECIAL[_kind] = _adapted(_kind, *_names, defaults=_defaults)
 
 
@@ -177,7 +187,7 @@ def accumulate(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bind
 def deque(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """A deque is a list with a few more methods."""
     sought = kwargs.get("maxlen", args[1] if len(args) > 1 else NONE)
-    most = None if sought == NONE else maximum_length(ctx, sought, node)
+    most = None if sought == NONE else maximum_length(ctx, sought)
     initial = list_(ctx, args[:1], {}, node)
     assert isinstance(initial, Obj)
     content = ctx.state.heap[initial.key]
@@ -192,7 +202,7 @@ def deque(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     return Obj(key)
 
 
-def maximum_length(ctx: Lowering, most: Binding, node: ast.AST) -> Operand:
+def maximum_length(ctx: Lowering, most: Binding) -> Operand:
     """How many items a deque holds at most, which may be computed; an integer of the call becomes part of the signature."""
     if isinstance(most, Num) and not isinstance(most.operand, Const) and most.operand.type == INT and pinnable(ctx, most) is None:
         fail_unless(ctx, ctx.call("greater_equal", most.operand, ZERO), ValueError, "maxlen must be non-negative")

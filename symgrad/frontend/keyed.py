@@ -266,6 +266,10 @@ def of_sets(name: str, into: bool = False) -> Callable[..., Binding]:
 
 for _name in ("union", "intersection", "difference", "symmetric_difference", "issubset", "issuperset", "isdisjoint"):
     method("set", _name)(of_sets(_name))
-for _name, _same in (("update", "union"), ("intersection_update", "intersection"), ("difference_update", "difference"),
-                      ("symmetric_difference_update", "symmetric_difference")):  # fmt: skip
+for _name, _same in (
+    ("update", "union"),
+    ("intersection_update", "intersection"),
+    ("difference_update", "difference"),
+    ("symmetric_difference_update", "symmetric_difference"),
+):
     method("set", _name)(of_sets(_same, into=True))

@@ -53,8 +53,15 @@ def bases_of(state: State, location: Location | None) -> Mapping[Ref, Operand]:
     return state.bases.get(location, {Ref(location): TRUE})
 
 
-def learn_bases(entry: State, plan: Plan, head: Head, end: State, stays: set[Location],
-                carried: Iterable[tuple[Any, Location | None, Location | None]], unbound: set[Any]) -> bool:  # fmt: skip
+def learn_bases(
+    entry: State,
+    plan: Plan,
+    head: Head,
+    end: State,
+    stays: set[Location],
+    carried: Iterable[tuple[Any, Location | None, Location | None]],
+    unbound: set[Any],
+) -> bool:
     """Record which arrays from before the loop the carried ones are; return whether that is new.
 
     ``carried`` has each place with its array before the first iteration, and its array after an

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.absent import definite
-from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, View, is_range
+from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Name, Num, Obj, Ref, View, is_range
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import as_base
 from symgrad.frontend.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
@@ -27,7 +27,6 @@ from symgrad.frontend.iterate import (
     items_of_loop,
     shape_of_object,
 )
-from symgrad.frontend.live import rounds_from
 from symgrad.frontend.program_state import BREAK, NEXT, RETURN, Going, Loop, held_items, is_long
 from symgrad.frontend.source import assigned
 from symgrad.frontend.stepping import begin, sites_of, with_position
@@ -35,7 +34,7 @@ from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind
 from symgrad.frontend.truths import truth
 from symgrad.frontend.zipping import lengths_compared
-from symgrad.ir.core import FALSE, TRUE, Block, Const, Operand, Value
+from symgrad.ir.core import FALSE, ONE, TRUE, Block, Const, Operand, Value
 
 ENDLESS = 1000  #: the most iterations of a loop over a list that its own body extends
 
@@ -171,8 +170,9 @@ def unrolled(ctx: Lowering, node: ast.For, iterable: Binding, items: list[Any], 
     return written_out(ctx, node, enter, rest, others)
 
 
-def firsts_written_out(ctx: Lowering, node: ast.For, iterable: Binding, most: int, rest: list[ast.stmt],
-                       check: Callable[[], None] | None) -> bool:  # fmt: skip
+def firsts_written_out(
+    ctx: Lowering, node: ast.For, iterable: Binding, most: int, rest: list[ast.stmt], check: Callable[[], None] | None
+) -> bool:
     """Unroll a loop over the first of some items of different kinds, whose number is dynamic: each iteration has a test."""
 
     def enter(place: int) -> Operand:
@@ -184,9 +184,15 @@ def firsts_written_out(ctx: Lowering, node: ast.For, iterable: Binding, most: in
     return written_out(ctx, node, enter, rest, ready=ready, check=check)
 
 
-def written_out(ctx: Lowering, node: ast.For | ast.While, enter: Callable[[int], Operand], rest: list[ast.stmt],
-                others: Callable[[int], Loop | None] = lambda place: None, ready: Callable[[int], None] = lambda place: None,
-                check: Callable[[], None] | None = None) -> bool:  # fmt: skip
+def written_out(
+    ctx: Lowering,
+    node: ast.For | ast.While,
+    enter: Callable[[int], Operand],
+    rest: list[ast.stmt],
+    others: Callable[[int], Loop | None] = lambda place: None,
+    ready: Callable[[int], None] = lambda place: None,
+    check: Callable[[], None] | None = None,
+) -> bool:
     """Unroll a loop: iteration ``place`` runs if ``enter(place)`` is true; ``ready(place)`` binds its targets.
 
     ``others(place)`` lowers all further iterations as a loop, where their number is dynamic; ``check`` follows the
@@ -321,3 +327,34 @@ def while_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
         leave(ctx, RETURN)  # there is no other exit
         return False
     return after(ctx, loop_, node.orelse, rest)
+
+
+# ------------------------------------------------------------------ lists that a loop over them changes
+
+
+def rounds_from(
+    ctx: Lowering, over: Binding, place: int, key: Any, guess: Iterable[Name], body: Callable[[Binding], None], node: ast.AST
+) -> Loop:
+    """The iterations over a list from an index on: each reads the present length of the list, and the item at its index."""
+    number = next(ctx.builder.fresh)
+    held, at = (ctx.frame, f"%over{number}"), (ctx.frame, f"%at{number}")
+    ctx.state.names |= {held: over, at: Num(Const(place))}
+
+    def items() -> Items:
+        result = items_of(ctx, ctx.state.names[held], node)
+        assert isinstance(result, Items)
+        return result
+
+    def test() -> Operand:
+        return ctx.call("less", ctx.number(at), items().bounds[1])
+
+    def one_round() -> None:
+        index = ctx.number(at)
+        item = items().item(index)
+        ctx.state.names[at] = Num(ctx.call("add", index, ONE))
+        body(item)
+
+    result = conditional(ctx, key, [*guess, at], test, one_round, ctx.loc(node))
+    for name in (held, at):
+        ctx.state.names.pop(name, None)
+    return result

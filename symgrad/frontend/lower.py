@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,7 +30,6 @@ from symgrad.frontend import (
     managers,
     match,
     number_builtins,
-    operator_module,
     operators,
     ordering,
     raising,
@@ -41,25 +41,35 @@ from symgrad.frontend import (
 from symgrad.frontend.attempt import Attempt
 from symgrad.frontend.caller import Captured
 from symgrad.frontend.interruptions import AssignedOutside, CallsItself, GivenUp, LoggersChange, NeedsState, Recapture, StoredOutside
-from symgrad.frontend.libraries import UNREAD, Varied, passes_unread, unread_sources
+from symgrad.frontend.opaque import source_of_library
 from symgrad.frontend.results import Lowered
 from symgrad.frontend.source import Source
 from symgrad.identity import Same
-from symgrad.ir.core import Call, reachable, walk
+from symgrad.ir.core import Call, Const, Func, Op, Value, reachable, walk
 from symgrad.notes import Note, Notes
 from symgrad.ops.composed import composed
+from symgrad.paths import meet
 from symgrad.signature import Signature, is_relation
 
 #: importing these modules fills the tables
 CONSTRUCTS = (arrays, attributes, builtins, calls, comparison, complexes, comprehensions, copying, expressions, factors, failing, folding,
-              fourier, iterators, keyed, lists, loops, managers, match, number_builtins, operator_module, operators, ordering, raising,
+              fourier, iterators, keyed, lists, loops, managers, match, number_builtins, operators, ordering, raising,
               running, statements, truths, try_statements)  # fmt: skip
 RESTARTS = 200
 
 
-def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | None = None, varied: Varied | None = None,
-          no_grad: Iterable[str] = (), wrt: Iterable[str] = (), pins: Mapping[str, Any] | None = None, notes: Notes | None = None,
-          keeps_text: bool = False) -> Lowered:  # fmt: skip
+def lower(
+    source: Source,
+    signature: Signature,
+    *,
+    derive: Callable[..., Any] | None = None,
+    varied: Varied | None = None,
+    no_grad: Iterable[str] = (),
+    wrt: Iterable[str] = (),
+    pins: Mapping[str, Any] | None = None,
+    notes: Notes | None = None,
+    keeps_text: bool = False,
+) -> Lowered:
     """Lower a function for a signature. All refusals are reported at once.
 
     ``pins`` are integers, by the expression that reads them, whose value is part of the signature.
@@ -71,8 +81,12 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
     met: set[Same] = set()
 
     def attempted(read_sources: frozenset[Same]) -> Result:
-        return attempt_until_known(source, signature, frozenset(wrt), Options(derive, frozenset(no_grad), pins or {}, notes is not None,
-                                                                              keeps_text, read_sources, met))  # fmt: skip
+        return attempt_until_known(
+            source,
+            signature,
+            frozenset(wrt),
+            Options(derive, frozenset(no_grad), pins or {}, notes is not None, keeps_text, read_sources, met),
+        )
 
     result = attempted(frozenset()) if varied is None else with_sources_of_libraries(attempted, met, wrt, varied)
     if notes is not None:
@@ -82,8 +96,7 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
     return result.lowered
 
 
-def with_sources_of_libraries(attempted: Callable[[frozenset[Same]], Result], met: set[Same], wrt: Iterable[str],
-                              varied: Varied) -> Result:  # fmt: skip
+def with_sources_of_libraries(attempted: Callable[[frozenset[Same]], Result], met: set[Same], wrt: Iterable[str], varied: Varied) -> Result:
     """Lower a function with the sources of those library functions that a derivative passes through.
 
     A function whose source cannot be lowered is opaque, and refused where its derivative is needed.
@@ -263,4 +276,39 @@ def tell(notes: Notes, source: Source, told: Iterable[Note], pins: Mapping[str, 
         notes.add(note.stage, note.kind, note.loc, note.message, name=note.name, hint=note.hint)
 
 
-__all__ = ["lower"]
+# ------------------------------------------------------------------ functions of libraries that are lowered from their source
+
+
+#: the activity analysis: the values of some functions that may carry a derivative with respect to
+#: given values of the first
+Varied = Callable[[Sequence[Func], Iterable[Value]], set[Value]]
+#: rows of opaque calls
+UNREAD = ("opaque", "opaque_pure")
+
+
+def unread_sources(lowered: Lowered, wrt: Iterable[str], varied: Varied) -> frozenset[Same]:
+    """The library functions and classes called with a value that may carry a derivative with respect to a parameter in ``wrt``."""
+    funcs = reachable(lowered.func)
+    calls = [(op, source) for func in funcs for op in walk(func.body) if (source := source_called(op)) is not None]
+    if not calls:
+        return frozenset()
+    values = varied(funcs, [value for value, text in lowered.inputs if meet(text, wrt)])
+    return frozenset(Same(source) for op, source in calls if any(operand in values for operand in op.operands))
+
+
+def passes_unread(lowered: Lowered, wrt: Iterable[str], varied: Varied) -> bool:
+    """Whether a derivative with respect to a parameter in ``wrt`` may pass through an opaque call of a library."""
+    funcs = reachable(lowered.func)
+    calls = [op for func in funcs for op in walk(func.body) if isinstance(op, Call) and op.name in UNREAD]
+    values = varied(funcs, [value for value, text in lowered.inputs if meet(text, wrt)]) if calls else set()
+    return any(operand in values for op in calls for operand in op.operands)
+
+
+def source_called(op: Op) -> types.FunctionType | type | None:
+    """The library function or class of an opaque call, if it is written in Python."""
+    if not isinstance(op, Call) or op.name not in UNREAD or not op.args or not isinstance(op.args[0], Const):
+        return None
+    return source_of_library(op.args[0].value)
+
+
+__all__ = ["Varied", "lower", "passes_unread", "unread_sources"]

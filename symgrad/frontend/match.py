@@ -240,8 +240,11 @@ def instance(ctx: Lowering, pattern: ast.MatchClass, subject: Binding) -> Case:
     names = [*match_args[: len(pattern.patterns)], *pattern.kwd_attrs]
     inner = [*pattern.patterns, *pattern.kwd_patterns]
     if len(names) != len(inner):
-        raise UnsupportedSyntax(f"{cls.value.__name__} has fewer positional patterns", ctx.loc(pattern),
-                                f"write as many as its __match_args__: {', '.join(map(str, match_args)) or 'none'}")  # fmt: skip
+        raise UnsupportedSyntax(
+            f"{cls.value.__name__} has fewer positional patterns",
+            ctx.loc(pattern),
+            f"write as many as its __match_args__: {', '.join(map(str, match_args)) or 'none'}",
+        )
     if any(isinstance(test := has(ctx, subject, name, pattern), Const) and not test.value for name in names):
         return NEVER
     return all_of(ctx, [matched(ctx, p, attribute_of(ctx, subject, name, pattern)) for p, name in zip(inner, names, strict=True)])

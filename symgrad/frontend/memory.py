@@ -106,13 +106,6 @@ def subscript(ctx: Lowering, owner: Binding, node: ast.expr) -> Index:
     return index_of(ctx, node)
 
 
-def subscript_of(ctx: Lowering, owner: Binding, value: Binding, node: ast.AST) -> Index:
-    """The subscript of one value, which may be a tuple."""
-    if is_dict(owner) or isinstance(owner, External) and isinstance(owner.value, dict):
-        return Index("", (), (value,))
-    return index_of_items(ctx, [value], [node], False)
-
-
 def bools_as_masks(ctx: Lowering, owner: Ref, index: Index) -> tuple[Ref, Index]:
     """Replace bools in an index by masks of one element along new axes: ``x[flag]`` is ``x[None][np.array([flag])]``."""
     types = [o.type for o in index.operands]
@@ -466,4 +459,4 @@ def items_known(ctx: Lowering, value: Binding, node: ast.AST) -> list[Binding]:
     return [b for _, b in content]
 
 
-__all__ = ["Index", "become_value", "index_of", "load", "subscript", "subscript_of"]
+__all__ = ["Index", "become_value", "index_of", "load", "subscript"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import collections
+import dataclasses
+import sys
 import types
 from collections import deque
 from collections.abc import Callable
@@ -18,6 +20,7 @@ from symgrad.frontend import dict_items
 from symgrad.frontend.absent import as_python_does, definite
 from symgrad.frontend.appending import append, as_list, discard, of_class_of, shorten
 from symgrad.frontend.arrays import is_of_dtype
+from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import (
     ABSENT,
     MISSING,
@@ -34,10 +37,10 @@ from symgrad.frontend.bindings import (
     known_key,
     python_class,
 )
+from symgrad.frontend.comparison import comparison
 from symgrad.frontend.computed_keys import at_key
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import standing_for
-from symgrad.frontend.dataclass_methods import call_generated
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.derived import OF_TWO, OPERATIONS, call_base, is_base_method, is_derived
 from symgrad.frontend.dicts import merged
@@ -45,6 +48,7 @@ from symgrad.frontend.distributions import call_distribution, distribution_of
 from symgrad.frontend.draws import drawn, is_generator
 from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import GIVEN
+from symgrad.frontend.flow import choose
 from symgrad.frontend.generators import gathered, send
 from symgrad.frontend.growing_dicts import check_known, is_to_grow, new_dict, note_new_key
 from symgrad.frontend.iterate import indices_of, items_of
@@ -54,6 +58,7 @@ from symgrad.frontend.number_methods import number_method
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.outside import change_outside, check_reader, item_text, outside, rely_on_class, rely_on_keys, rely_on_membership
+from symgrad.frontend.printed import shown
 from symgrad.frontend.python_values import is_some_set, items_listed, python_method
 from symgrad.frontend.reading import check_method, from_class, generated, rely_on_entry
 from symgrad.frontend.rows import call_row
@@ -61,6 +66,7 @@ from symgrad.frontend.stepping import begin
 from symgrad.frontend.stores import store_result
 from symgrad.frontend.strides import set_flags
 from symgrad.frontend.tables import METHODS, method
+from symgrad.frontend.truths import truth
 from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.ir.types import Array, Scalar, Unknown
 from symgrad.ops import spelling
@@ -252,10 +258,10 @@ def external_dict_method(ctx: Lowering, value: dict[Any, Any], text: str, name: 
         return at_key(ctx, args[0], value, node, lambda key, _: dict_items.known_item(ctx, value, text, key, node), lambda _: default)
     rely_on_keys(ctx, value, text)
     pairs = [(static_binding(k), outside(ctx, v, item_text(ctx, text, k), key_word(k))) for k, v in value.items()]
-    return dict_view(name, pairs, args, node, ctx)
+    return dict_view(name, pairs, node, ctx)
 
 
-def dict_view(name: str, pairs: list[tuple[Binding, Binding]], args: list[Binding], node: ast.AST, ctx: Lowering) -> Binding:
+def dict_view(name: str, pairs: list[tuple[Binding, Binding]], node: ast.AST, ctx: Lowering) -> Binding:
     match name:
         case "items":
             return View(tuple(Tup(p) for p in pairs), pairs=True)
@@ -271,7 +277,7 @@ def dict_method(name: str) -> Callable[..., Binding]:
         content = ctx.state.heap[owner.key]
         assert not isinstance(content, Ref)
         ctx.check_keys(owner.key, node)
-        result = dict_view(name, [(static_binding(k), b) for k, b in content], args, node, ctx)
+        result = dict_view(name, [(static_binding(k), b) for k, b in content], node, ctx)
         return replace(result, owner=owner.key) if isinstance(result, View) else result
 
     return run_
@@ -427,3 +433,39 @@ def list_copy(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> 
     copied = ctx.new_object(owner.key.kind, content, owner.key.cls, owner.key.exact)
     copied.key.unordered = owner.key.unordered
     return copied
+
+
+# ------------------------------------------------------------------ methods that dataclasses generate
+
+
+WORDS: dict[str, type[ast.cmpop]] = {"__eq__": ast.Eq, "__lt__": ast.Lt, "__le__": ast.LtE, "__gt__": ast.Gt, "__ge__": ast.GtE}
+
+
+def call_generated(ctx: Lowering, owner: Binding, base: type, word: str, args: list[Binding], node: ast.AST) -> Binding:
+    """The result of a generated method."""
+    fields = dataclasses.fields(base)
+    if word == "__repr__":
+        names = [f.name for f in fields if f.repr]
+        values = [shown(ctx, attribute_of(ctx, owner, name, node), node, "__repr__") for name in names]
+        cls = exact_class(ctx, owner, node)
+        template = f"{cls.__qualname__}({', '.join(f'{name}={{!r}}' for name in names)})"
+        return Num(ctx.call("format_text", Const(template), *values))
+    if word not in WORDS or len(args) != 1:
+        raise UnsupportedSyntax(f"{word} of a dataclass is not supported", ctx.loc(node), f"write {word} in the class")
+    if exact_class(ctx, args[0], node) is not exact_class(ctx, owner, node):
+        return Static(NotImplemented, "NotImplemented")
+    names = [f.name for f in fields if f.compare]
+    one, two = ([attribute_of(ctx, x, name, node) for name in names] for x in (owner, args[0]))
+    if word == "__eq__" and sys.version_info >= (3, 13):
+        return all_equal(ctx, one, two, node)
+    return comparison(ctx, WORDS[word](), Tup(tuple(one)), Tup(tuple(two)), node)
+
+
+def all_equal(ctx: Lowering, one: list[Binding], two: list[Binding], node: ast.AST) -> Binding:
+    """Whether values are equal pair by pair, up to the first that are not."""
+    if not one:
+        return Num(Const(True))
+    test = truth(ctx, comparison(ctx, ast.Eq(), one[0], two[0], node), node)
+    if isinstance(test, Const):
+        return all_equal(ctx, one[1:], two[1:], node) if test.value else Num(Const(False))
+    return choose(ctx, test, node, lambda: all_equal(ctx, one[1:], two[1:], node), lambda: Num(Const(False)))

@@ -1,19 +1,23 @@
-"""table: builtins and functions of ``math`` on numbers: conversions, rounding, arithmetic."""
+"""table: builtins and functions of ``math`` and ``operator`` on numbers: conversions, rounding, arithmetic."""
 
 from __future__ import annotations
 
 import ast
+import functools
 import math
+import operator
 from typing import Any
 
 from symgrad.frontend.absent import as_python_does, definite
-from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Tup, View
+from symgrad.frontend.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Static, Tup, View
+from symgrad.frontend.comparison import comparison, negated
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.exact import exact_class
+from symgrad.frontend.opaque import opaque
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.operators import binary
-from symgrad.frontend.protocols import as_float, asked_of, checked, own_method
+from symgrad.frontend.protocols import as_float, as_index, asked_of, checked, own_method
 from symgrad.frontend.python_values import answer, operand_of
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.tables import SPECIAL, special
@@ -22,6 +26,7 @@ from symgrad.ir.core import Const
 from symgrad.ir.types import INT, Scalar, Type
 from symgrad.ops import spelling
 from symgrad.ops.composed.numbers import OF_MANY
+from symgrad.ops.composed.operators import FUNCTIONS
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
@@ -167,3 +172,57 @@ def pow_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def is_python_integer(type_: Type) -> bool:
     """Whether the type is an integer or a bool of Python's."""
     return isinstance(type_, Scalar) and type_.dtype is None and type_.kind in ("int", "bool")
+
+
+# ------------------------------------------------------------------ functions of the module operator
+
+
+#: operators of two numbers, arrays or objects
+BINARY: dict[Any, type[ast.operator]] = {
+    operator.add: ast.Add, operator.sub: ast.Sub, operator.mul: ast.Mult, operator.truediv: ast.Div, operator.pow: ast.Pow,
+    operator.matmul: ast.MatMult, operator.floordiv: ast.FloorDiv, operator.mod: ast.Mod,
+}  # fmt: skip
+
+for _function, _kind in BINARY.items():
+    SPECIAL[_function] = functools.partial(lambda ctx, args, kwargs, node, kind: binary(ctx, kind, args[0], args[1], node), kind=_kind)
+for _function, _text in FUNCTIONS.items():
+    SPECIAL[_function] = functools.partial(lambda ctx, args, kwargs, node, text: ctx.apply(text, args, kwargs, node), text=Static(_text))
+
+
+def _compared(kind: type[ast.cmpop]) -> Any:
+    return lambda ctx, args, kwargs, node: comparison(ctx, kind(), args[0], args[1], node)
+
+
+for _function, _comparison in {
+    operator.eq: ast.Eq,
+    operator.ne: ast.NotEq,
+    operator.lt: ast.Lt,
+    operator.le: ast.LtE,
+    operator.gt: ast.Gt,
+    operator.ge: ast.GtE,
+    operator.is_: ast.Is,
+    operator.is_not: ast.IsNot,
+}.items():
+    SPECIAL[_function] = _compared(_comparison)
+SPECIAL[operator.contains] = lambda ctx, args, kwargs, node: comparison(ctx, ast.In(), args[1], args[0], node)
+SPECIAL[operator.abs] = abs_
+
+
+@special(operator.not_)
+def not_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    return Num(negated(ctx, truth(ctx, args[0], node)))
+
+
+SPECIAL[operator.truth] = bool_
+
+
+@special(operator.index)
+def index_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    """``operator.index``: an integer, as in an index; a float raises ``TypeError``."""
+    held = as_index(ctx, args[0], node)
+    type_ = ctx.type_of(held)
+    if isinstance(type_, Scalar) and type_.kind in ("int", "bool"):
+        return CONVERTING[int](ctx, [held], {}, node)  # type: ignore[no-any-return]
+    if isinstance(type_, Scalar) and type_.dtype is None:
+        return definite(ctx, MISSING, node, TypeError, f"{type_.kind!r} object cannot be interpreted as an integer")
+    return opaque(ctx, operator.index, "operator.index", [held], {}, node)

@@ -195,7 +195,7 @@ def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
             return ordered_list
         if keys_held is not None:
             return ctx.apply(Static(ordered_of), [args[0], keys_held, backwards], {}, node)
-    if items is None and key == Static(None) and is_of_several(ctx, args[0], node):
+    if items is None and key == Static(None) and is_of_several(ctx, args[0]):
         what = "tuples can be sorted only if their number is known"
         raise UnsupportedSyntax(what, ctx.loc(node), "use np.lexsort on arrays")
     if items is not None:
@@ -254,7 +254,7 @@ def in_order(ctx: Lowering, one: Tup, two: Tup, backwards: bool, node: ast.AST) 
     return first, second
 
 
-def is_of_several(ctx: Lowering, binding: Binding, node: ast.AST) -> bool:
+def is_of_several(ctx: Lowering, binding: Binding) -> bool:
     """Whether the items of an iterable are tuples or lists."""
     if isinstance(binding, Iter):
         return binding.kind in ("zip", "enumerate", "zip_strict")

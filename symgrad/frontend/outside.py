@@ -18,12 +18,11 @@ from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Binding, Broken, External, Missing, Name, Num, Static, Tup
 from symgrad.frontend.caller import Captured
 from symgrad.frontend.context import Lowering
-from symgrad.frontend.derived import as_base
+from symgrad.frontend.derived import HARMLESS, as_base, check_container, check_named_tuple
 from symgrad.frontend.dicts import is_dict
 from symgrad.frontend.exceptions import sees
 from symgrad.frontend.interruptions import Recapture
 from symgrad.frontend.operands import static_binding
-from symgrad.frontend.overriding import HARMLESS, check_container, check_named_tuple
 from symgrad.frontend.reading import is_namespace, owner_name, read_name, users_bases
 from symgrad.frontend.tables import expression
 from symgrad.identity import Same
@@ -101,7 +100,7 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     own = isinstance(getattr(type(value), "__get__", None), types.FunctionType)  # a descriptor that is written in Python
     if isinstance(value, types.ModuleType | type | np.ufunc | str | None) or inspect.isroutine(value) and not own:
         ctx.rely(text, value)
-        return Static(value, spelled_name(ctx, value, name_))
+        return Static(value, spelled_name(value, name_))
     if hasattr(type(value), "__symgrad_derivative__") or isinstance(value, Batch):
         ctx.rely(text, value)
         return Static(value, name_)
@@ -112,7 +111,7 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
         ctx.read_dicts.add(Same(value))
     if is_closed(value) or is_unchanging(value):
         ctx.rely(text, value)
-        return Static(value, spelled_name(ctx, value, name_))
+        return Static(value, spelled_name(value, name_))
     known = abstract_value(value, symbol_of(name_))
     if isinstance(known, Tree | List):
         ctx.outside[text] = None
@@ -135,7 +134,7 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
             return External(value, text)
         case StaticArgument() if isinstance(value, types.BuiltinMethodType | np.dtype | slice) or callable(value):
             ctx.rely(text, value)
-            return Static(value, spelled_name(ctx, value, name_))
+            return Static(value, spelled_name(value, name_))
     return External(value, text)
 
 
@@ -253,7 +252,7 @@ def rely_on_class(ctx: Lowering, owner: Binding, cls: type, attr: str, held: Any
         ctx.rely(owner.text, type(owner.value), "type")
 
 
-def spelled_name(ctx: Lowering, value: Any, name_: str) -> str:
+def spelled_name(value: Any, name_: str) -> str:
     """The spelling of an object in emitted text; a user object gets a name of its own."""
     own = str(getattr(value, "__name__", ""))
     if isinstance(value, types.ModuleType):

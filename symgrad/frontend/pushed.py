@@ -39,8 +39,9 @@ def tangents_like(ctx: Lowering, fresh: Fresh, arg: Binding) -> Binding:
     return Static(None)
 
 
-def backward_of_rule(ctx: Lowering, custom: Custom, name: str, value: Operand, args: list[Binding], actives: list[Operand],
-                     node: ast.AST) -> tuple[Func, list[Operand]]:  # fmt: skip
+def backward_of_rule(
+    ctx: Lowering, custom: Custom, name: str, value: Operand, args: list[Binding], actives: list[Operand], node: ast.AST
+) -> tuple[Func, list[Operand]]:
     """The backward function as IR, and the values that it reads; its parameters are the cotangent and those values."""
     if ctx.derive is None:
         raise UnsupportedSyntax(f"{name} is a custom_jvp, and its derivative cannot be taken here", ctx.loc(node))
@@ -61,8 +62,9 @@ def backward_of_rule(ctx: Lowering, custom: Custom, name: str, value: Operand, a
     return func, [*held, *actives]
 
 
-def rule_of(ctx: Lowering, custom: Custom, name: str, value: Operand, args: list[Binding],
-            node: ast.AST) -> tuple[Func, list[Value], list[Value]]:  # fmt: skip
+def rule_of(
+    ctx: Lowering, custom: Custom, name: str, value: Operand, args: list[Binding], node: ast.AST
+) -> tuple[Func, list[Value], list[Value]]:
     """The user's rule as a function of the tangents, with the tangents and its free values; it returns one tangent."""
     entry = ctx.state
     ctx.state = entry.copy()
@@ -103,8 +105,10 @@ def surely_differ(one: Type, other: Type) -> bool:
         return False
     if len(shapes[0]) != len(shapes[1]):
         return True
-    return any(a != b and (isinstance(a, int) and (isinstance(b, int) or a == 1 and is_plural(b)) or b == 1 and is_plural(a))
-               for a, b in zip(shapes[0], shapes[1], strict=True))  # fmt: skip
+    return any(
+        a != b and (isinstance(a, int) and (isinstance(b, int) or a == 1 and is_plural(b)) or b == 1 and is_plural(a))
+        for a, b in zip(shapes[0], shapes[1], strict=True)
+    )
 
 
 def refuse_other_than_linear(ctx: Lowering, name: str, block: Block, tangents: list[Value], node: ast.AST) -> None:

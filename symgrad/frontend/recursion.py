@@ -76,8 +76,9 @@ def call_recursive(ctx: Lowering, source: Source, args: list[Binding], kwargs: d
             forget(ctx, callee)
 
 
-def call_nested_recursive(ctx: Lowering, function: Fun, site: Any, args: list[Binding], kwargs: dict[str, Binding],
-                          node: ast.AST) -> Binding:  # fmt: skip
+def call_nested_recursive(
+    ctx: Lowering, function: Fun, site: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
+) -> Binding:
     """The same for a nested function; the variables of the enclosing functions that it reads are passed at each call."""
     code, is_handed = (function.node, function.frame), (HANDED, site) in ctx.recursive_sites
     callee = Callee(function.node, function.frame.source, function.frame, code, is_handed)

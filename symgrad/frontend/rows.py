@@ -46,8 +46,9 @@ RESULTS = {
 }  # fmt: skip
 
 
-def call_row(ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST,
-             **more: Any) -> Binding:  # fmt: skip
+def call_row(
+    ctx: Lowering, spelled: spelling.Spelling, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST, **more: Any
+) -> Binding:
     """Bind a call to a row and append it; ``more`` are settings that have no spelling."""
     args, kwargs = [with_items(ctx, a, node) for a in args], {word: with_items(ctx, a, node) for word, a in kwargs.items()}
     if "dtype" in kwargs and is_own_dtype(ctx, spelled.row, args, kwargs.get("dtype")):
@@ -107,8 +108,9 @@ def itself(ctx: Lowering, array: Any, dtype: str, node: ast.AST) -> Binding | No
     return ctx.apply(Static(np.asarray, "np.asarray"), [array], {"dtype": Static(np.dtype(DTYPES[dtype]))}, node)
 
 
-def check_words(ctx: Lowering, saying: Callable[..., Any], name: str, words: frozenset[str], kwargs: dict[str, Binding],
-                node: ast.AST) -> None:  # fmt: skip
+def check_words(
+    ctx: Lowering, saying: Callable[..., Any], name: str, words: frozenset[str], kwargs: dict[str, Binding], node: ast.AST
+) -> None:
     """Refuse a keyword that the library function accepts but its composition does not support."""
     taken = parameters_of(saying)
     word = next((word for word in kwargs if word in words and word not in taken), None)

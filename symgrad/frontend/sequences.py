@@ -15,10 +15,9 @@ from dataclasses import replace
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.abstract_values import Skeleton, decided, is_of_row, leaves, merge, rebuild
-from symgrad.frontend.bindings import NO_KEYS, Binding, HeapKey, Obj, Ref, Static, Tup, View, is_row, row_at
+from symgrad.frontend.bindings import NO_KEYS, Binding, HeapKey, Link, Obj, Ref, Static, Tup, View, is_row, row_at
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.filling import operands_of
-from symgrad.frontend.links import Link
 from symgrad.frontend.program_state import State
 from symgrad.frontend.reach import count_ways, holders, memory_within, objects_around, objects_in
 from symgrad.frontend.tables import PARTS, entered

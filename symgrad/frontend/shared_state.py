@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.errors import SymgradError
-from symgrad.frontend.bindings import Binding, HeapKey, Location, Obj, Ref
+from symgrad.frontend.bindings import Binding, HeapKey, Link, Location, Obj, Ref
 from symgrad.frontend.caller import Captured, Storing
 from symgrad.frontend.interruptions import GivenUp
-from symgrad.frontend.links import Link
 from symgrad.frontend.path_conditions import Decided
 from symgrad.frontend.program_state import Frame, Going, State
 from symgrad.identity import Same

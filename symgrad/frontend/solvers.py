@@ -1,4 +1,4 @@
-"""Roots, fixed points and minima that SciPy finds: the arguments of each function, the equation that it solves, and its result."""
+"""Roots, fixed points, minima and integrals of SciPy: the arguments of each function, the equation that it solves, and its result."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import SymgradError
-from symgrad.frontend.bindings import Binding, Num, Static, Tup
+from symgrad.frontend.bindings import Binding, Num, Static, Tup, is_none
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.inner import Derivative
-from symgrad.frontend.integrals import of_quad
 from symgrad.frontend.opaque import opaque
-from symgrad.frontend.solving import NUMBER, Enclosed, Solving, is_none, is_real_number, is_value, items_of, unread
+from symgrad.frontend.solving import NUMBER, Enclosed, Solving, is_real_number, is_value, items_of, unread
 from symgrad.frontend.trajectories import of_odeint, of_solve_ivp
 from symgrad.ir.core import TRUE, Call, Const, Operand, Value
-from symgrad.ir.types import FLOAT, Array, Dim, Scalar, Type
+from symgrad.ir.types import FLOAT, Array, Dim, Scalar, Type, is_complex
 from symgrad.ops.composed import in_scipy
 from symgrad.ops.composed.equations import first_of, first_vector_of, moved_by, vector_of, within
 
@@ -236,6 +235,45 @@ def bounds(solving: Solving) -> list[Binding]:
     return vectors
 
 
+# ------------------------------------------------------------------ integrals
+
+
+#: keywords that also apply to the integrals of derivatives
+KEPT = ("epsabs", "epsrel", "limit", "points")
+#: keywords that change the integral
+OTHERS = ("weight", "wvar", "wopts")
+
+
+def of_quad(solving: Solving) -> Binding:
+    """``quad``: the integral and an estimate of its error, which has no derivative."""
+    solving.check_absent(*OTHERS, hint="write the weight into the integrand")
+    if solving.known("complex_func", False):
+        raise solving.refuse("complex_func=True is not supported where a derivative is taken", "integrate the real and imaginary parts")
+    words = tuple(word for word in KEPT if word in solving.bound)
+    options = solving.settings(words)
+    ends = [solving.ctx.read(solving.bound[word], solving.node) for word in ("a", "b")]
+    of = solving.bound["func"]
+    unknown = [(solving.unknown(of, 0, "x"), FLOAT)]
+    integrand = solving.enclosed(of, unknown, solving.spoken(of, "integrand"), lambda value: [height(solving, value)])
+    result = solving.call({"func": integrand}, {"full_output": Num(TRUE)}, hint="result")
+    valid = solving.ctx.call("integrated", result)
+    value = solving.part(result, 0, FLOAT, "integral")
+    integral = solving.ctx.call("integral", value, valid, *ends, *options, *integrand.held, func=integrand.func, words=words)
+    error = Num(solving.part(result, 1, FLOAT))
+    report = [Num(solving.part(result, 2))] if solving.known("full_output", 0) else []
+    return Tup((Num(integral), error, *report))
+
+
+def height(solving: Solving, value: Binding) -> Operand:
+    """The result of an integrand: one real number."""
+    type_ = solving.ctx.type_of(value) if is_value(value) else None
+    if type_ is None or is_complex(type_) or isinstance(type_, Array) and type_.rank not in (0, None):
+        raise solving.refuse("the integrand must return one real number", "integrate the parts one by one")
+    return solving.ctx.read(value, solving.node)
+
+
+# ------------------------------------------------------------------ the table
+
 #: the lowering of a call, by the module and name of the function
 SOLVERS: dict[str, dict[str, Callable[[Solving], Binding]]] = {
     "scipy.optimize": {
@@ -296,4 +334,4 @@ def as_it_is(
     return ctx.make(op.outs[0])
 
 
-__all__ = ["call_solver"]
+__all__ = ["call_solver", "of_quad"]

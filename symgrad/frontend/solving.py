@@ -111,8 +111,14 @@ class Solving:
 
     # ---------------------------------------------------------------- functions
 
-    def enclosed(self, of: Binding, unknowns: Sequence[tuple[str, Type]], name: str, results: Callable[[Binding], list[Operand]],
-                 before: Sequence[Binding] = ()) -> Enclosed:  # fmt: skip
+    def enclosed(
+        self,
+        of: Binding,
+        unknowns: Sequence[tuple[str, Type]],
+        name: str,
+        results: Callable[[Binding], list[Operand]],
+        before: Sequence[Binding] = (),
+    ) -> Enclosed:
         """Lower a function on unknowns of these names and types: its arguments are those ``before``, the unknowns, and ``args``."""
         inner = Inner(self.ctx, Derivative(of, name), self.node)
         outs: list[Operand] = []
@@ -179,8 +185,9 @@ class Solving:
 
     # ---------------------------------------------------------------- the call
 
-    def call(self, functions: dict[str, Enclosed], more: dict[str, Binding] | None = None, type_: Type | None = None,
-             hint: str | None = None) -> Value:  # fmt: skip
+    def call(
+        self, functions: dict[str, Enclosed], more: dict[str, Binding] | None = None, type_: Type | None = None, hint: str | None = None
+    ) -> Value:
         """The call itself, with functions of the program in place of the user's."""
         ctx = self.ctx
         union = list(dict.fromkeys(v for one in functions.values() for v in one.held))
@@ -252,11 +259,6 @@ def items_of(solving: Solving, held: Binding) -> list[Binding] | None:
     return None
 
 
-def is_none(held: Binding) -> bool:
-    """Whether a binding is None."""
-    return isinstance(held, Static) and held.value is None
-
-
 def is_value(held: Binding) -> bool:
     """Whether the binding is a number or an array, or may be one."""
     return isinstance(held, Num | Ref)
@@ -293,4 +295,4 @@ def sensitivity_of_the_result(ctx: Lowering, args: list[Binding], kwargs: dict[s
     return Static(None)
 
 
-__all__ = ["NUMBER", "Enclosed", "Solving", "is_none", "is_real_number", "is_value", "items_of", "unread"]
+__all__ = ["NUMBER", "Enclosed", "Solving", "is_real_number", "is_value", "items_of", "unread"]

@@ -1,4 +1,4 @@
-"""Assignment to a target: a name, a subscript, an attribute, or a pattern of these."""
+"""Assignment to a target: a name, a subscript, an attribute, or a pattern of these, over which a value is unpacked."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ from symgrad.frontend.assigned_attributes import assign_attribute, can_be_assign
 from symgrad.frontend.attributes import attribute_of
 from symgrad.frontend.bindings import MISSING, Binding, Bound, Choice, External, Fun, Num, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
+from symgrad.frontend.conversions import standing_for
 from symgrad.frontend.derived import NAMESPACE, become_namespace, is_derived, is_of_base, namespace_of
 from symgrad.frontend.enumerated import each, is_one_of_kinds
 from symgrad.frontend.exact import exact_class
-from symgrad.frontend.exceptions import fail
-from symgrad.frontend.flow import choose
+from symgrad.frontend.exceptions import check_count, fail
+from symgrad.frontend.flow import branch, choose
 from symgrad.frontend.function_attributes import assign_to_function
 from symgrad.frontend.growing_dicts import check_attribute
+from symgrad.frontend.iterate import Items, items_of, plain, read_at_once, sequence
 from symgrad.frontend.memory import Index
 from symgrad.frontend.opaque import followed
 from symgrad.frontend.outside import change_outside
@@ -31,7 +33,7 @@ from symgrad.frontend.protocols import own_method
 from symgrad.frontend.reading import entry_of_class, from_class, generated, rely_on_entry
 from symgrad.frontend.stores import done, places_of, store_array, store_item
 from symgrad.frontend.tables import special
-from symgrad.frontend.unpacking import unpack
+from symgrad.ir.core import Const
 from symgrad.ir.types import Array, Scalar
 
 
@@ -110,8 +112,11 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
         assign_to_function(ctx, owner, target.attr, value, target)
         return
     check_holds_none(ctx, owner, target.attr)
-    raise UnsupportedSyntax(f"attribute {target.attr!r} cannot be assigned to", ctx.loc(target),
-                            "assign it to a variable, or to an instance that the function makes or is given")  # fmt: skip
+    raise UnsupportedSyntax(
+        f"attribute {target.attr!r} cannot be assigned to",
+        ctx.loc(target),
+        "assign it to a variable, or to an instance that the function makes or is given",
+    )
 
 
 def keeps_memory_in_shape(ctx: Lowering, owner: Ref, type_: Array) -> bool:
@@ -126,8 +131,11 @@ def store_part(ctx: Lowering, owner: Ref, type_: Array, target: ast.Attribute, v
         ctx.apply(Static(np.put, "np.put"), [owner, places_of(ctx, owner, target), value], {}, target)
         return
     if target.attr not in ("real", "imag"):
-        raise UnsupportedSyntax(f"attribute {target.attr!r} of an array cannot be assigned to", ctx.loc(target),
-                                "make a new array, for example with np.reshape or astype")  # fmt: skip
+        raise UnsupportedSyntax(
+            f"attribute {target.attr!r} of an array cannot be assigned to",
+            ctx.loc(target),
+            "make a new array, for example with np.reshape or astype",
+        )
     if type_.kind is None or type_.shape is None:
         raise UnknownType("whether this array is complex is not known", ctx.loc(target), "make it complex before, with dtype=complex")
     if type_.kind != "complex" and target.attr == "imag":
@@ -281,6 +289,63 @@ def set_by_descriptor(ctx: Lowering, owner: Obj, name: str, value: Binding, node
         rely_on_entry(ctx, cls, name)
         fail(ctx, AttributeError, f"property {name!r} of {cls.__name__!r} object has no setter")
     if own is not None and not isinstance(held, types.MemberDescriptorType):
-        raise UnsupportedSyntax(f"attribute {name!r} of {cls.__name__} cannot be assigned to here", ctx.loc(node),
-                                "make it a property with a setter, or a plain attribute")  # fmt: skip
+        raise UnsupportedSyntax(
+            f"attribute {name!r} of {cls.__name__} cannot be assigned to here",
+            ctx.loc(node),
+            "make it a property with a setter, or a plain attribute",
+        )
     return False
+
+
+# ------------------------------------------------------------------ unpacking
+
+
+def unpack(ctx: Lowering, binding: Binding, targets: list[ast.expr], node: ast.AST) -> list[Binding]:
+    """Split a value over the targets of an assignment."""
+    binding = read_at_once(ctx, binding)
+    star = next((k for k, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
+    binding = sequence(ctx, binding, node)
+    items = items_of(ctx, binding, node)
+    if star is not None and isinstance(items, Items) and not isinstance(binding, Obj):
+        binding = ctx.apply(Static(list), [binding], {}, node)
+        items = items_of(ctx, binding, node)
+    if star is not None and isinstance(items, Items) and isinstance(binding, Obj):
+        return unpack_list(ctx, binding, items, star, len(targets) - star - 1, node)
+    if not isinstance(items, list):
+        items = unpack_memory(ctx, items, len(targets), node)
+    if star is None:
+        if len(items) != len(targets):
+            word, held = ("not enough", f", got {len(items)}") if len(items) < len(targets) else ("too many", "")
+            fail(ctx, ValueError, f"{word} values to unpack (expected {len(targets)}{held})")
+        return items
+    after = len(targets) - star - 1
+    if len(items) < len(targets) - 1:
+        fail(ctx, ValueError, f"not enough values to unpack (expected at least {len(targets) - 1}, got {len(items)})")
+    middle = ctx.new_object("list", enumerate(items[star : len(items) - after]))
+    return [*items[:star], middle, *items[len(items) - after :]]
+
+
+def unpack_list(ctx: Lowering, binding: Obj, items: Items, first: int, last: int, node: ast.AST) -> list[Binding]:
+    """The first and the last items of a list of any length, and a list of those between them."""
+
+    what = f"not enough values to unpack (expected at least {first + last})"
+
+    def too_few() -> None:
+        fail(ctx, ValueError, what)
+
+    count = items.bounds[1]
+    branch(ctx, ctx.call("less", count, Const(first + last)), too_few, lambda: None, [], ctx.loc(node))
+    rest = standing_for(ctx.call("list_slice", ctx.read(binding), Const(first), Const(-last if last else None), Const(None)), list)
+    ends = [items.item(ctx.call("subtract", count, Const(last - k))) for k in range(last)]
+    return [*(items.item(Const(k)) for k in range(first)), ctx.list_sharing(rest, binding), *ends]
+
+
+def unpack_memory(ctx: Lowering, items: Items, count: int, node: ast.AST) -> list[Binding]:
+    items = plain(ctx, items)
+    extent = ctx.builder.extent_of(items.bounds[1])
+    if isinstance(extent, int):
+        return [items.item(Const(k)) for k in range(extent)]
+    if items.counts:
+        raise UnsupportedSyntax("a range cannot be unpacked", ctx.loc(node))
+    check_count(ctx, items.bounds[1], Const(count), f"too many or too few values to unpack (expected {count})")
+    return [items.item(Const(k)) for k in range(count)]

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.frontend.bindings import Binding, Num, Static, Tup
-from symgrad.frontend.solving import NUMBER, Enclosed, Solving, is_none, items_of
+from symgrad.frontend.bindings import Binding, Num, Static, Tup, is_none
+from symgrad.frontend.solving import NUMBER, Enclosed, Solving, items_of
 from symgrad.ir.core import NONE, ONE, TRUE, ZERO, Const, Operand, Value
 from symgrad.ir.types import Array, Dim, Scalar, is_float
 from symgrad.ops.composed.equations import swapped_rate_of, vector_of

@@ -53,8 +53,16 @@ def pairwise_distance(x: Tensor, y: Tensor, p: float = 2.0, epsilon: float = 1e-
     return p_norm(x - y + epsilon, p, -1, keepdim)
 
 
-def triplet_margin_loss(input: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0, epsilon: float = 1e-6,
-                        swap: bool = False, reduction: str = "mean") -> Tensor:  # fmt: skip
+def triplet_margin_loss(
+    input: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2.0,
+    epsilon: float = 1e-6,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
     """``max(0, distance to the positive - distance to the negative + margin)`` (Balntas et al. 2016)."""
     near = pairwise_distance(input, positive, p, epsilon)
     far = pairwise_distance(input, negative, p, epsilon)
@@ -82,8 +90,9 @@ def multi_label_soft_margin_loss(input: Tensor, label: Tensor, weight: Tensor = 
     return reduced(np.mean(losses, axis=-1), reduction)
 
 
-def poisson_nll_loss(input: Tensor, label: Tensor, log_input: bool = True, full: bool = False, epsilon: float = 1e-8,
-                     reduction: str = "mean") -> Tensor:  # fmt: skip
+def poisson_nll_loss(
+    input: Tensor, label: Tensor, log_input: bool = True, full: bool = False, epsilon: float = 1e-8, reduction: str = "mean"
+) -> Tensor:
     """Minus the logarithm of Poisson's probability; ``full``: with Stirling's term for labels above 1."""
     losses = np.exp(input) - label * input if log_input else input - label * np.log(input + epsilon)
     if full:
@@ -93,8 +102,9 @@ def poisson_nll_loss(input: Tensor, label: Tensor, log_input: bool = True, full:
     return reduced(losses, reduction)
 
 
-def gaussian_nll_loss(input: Tensor, label: Tensor, variance: Tensor, full: bool = False, epsilon: float = 1e-6,
-                      reduction: str = "mean") -> Tensor:  # fmt: skip
+def gaussian_nll_loss(
+    input: Tensor, label: Tensor, variance: Tensor, full: bool = False, epsilon: float = 1e-6, reduction: str = "mean"
+) -> Tensor:
     """Minus the logarithm of the normal density; ``full``: with its constant."""
     wide = np.maximum(variance, epsilon)
     losses = 0.5 * (np.log(wide) + np.square(input - label) / wide)
@@ -103,8 +113,9 @@ def gaussian_nll_loss(input: Tensor, label: Tensor, variance: Tensor, full: bool
     return reduced(losses, reduction)
 
 
-def sigmoid_focal_loss(logit: Tensor, label: Tensor, normalizer: Tensor = None, alpha: float = 0.25, gamma: float = 2.0,
-                       reduction: str = "sum") -> Tensor:  # fmt: skip
+def sigmoid_focal_loss(
+    logit: Tensor, label: Tensor, normalizer: Tensor = None, alpha: float = 0.25, gamma: float = 2.0, reduction: str = "sum"
+) -> Tensor:
     """The focal loss: binary cross entropy that weights easy examples less (Lin et al. 2017)."""
     share = sigmoid(logit)
     entropy = np.logaddexp(logit, np.zeros_like(logit)) - label * logit
@@ -131,8 +142,9 @@ def label_smooth(label: Tensor, prior_dist: Tensor = None, epsilon: float = 0.1)
     return (1 - epsilon) * label + epsilon * prior_dist
 
 
-def weighted_entropy(input: Tensor, label: Tensor, weight: Tensor, reduction: str = "mean", axis: int = -1, ignore_index: int = -100,
-                     logs: bool = False) -> Tensor:  # fmt: skip
+def weighted_entropy(
+    input: Tensor, label: Tensor, weight: Tensor, reduction: str = "mean", axis: int = -1, ignore_index: int = -100, logs: bool = False
+) -> Tensor:
     """The cross entropy of class numbers with a weight for each class; the mean is over the weights."""
     scores = input if logs else log_softmax(input, axis)
     place = np.expand_dims(label, axis) if np.ndim(label) < np.ndim(input) else label
@@ -144,8 +156,9 @@ def weighted_entropy(input: Tensor, label: Tensor, weight: Tensor, reduction: st
     return reduced(losses.squeeze(axis) if np.ndim(label) < np.ndim(input) else losses, reduction)
 
 
-def weighted_binary_entropy(logit: Tensor, label: Tensor, weight: Tensor = None, pos_weight: Tensor = None,
-                            reduction: str = "mean") -> Tensor:  # fmt: skip
+def weighted_binary_entropy(
+    logit: Tensor, label: Tensor, weight: Tensor = None, pos_weight: Tensor = None, reduction: str = "mean"
+) -> Tensor:
     """The binary cross entropy of ``sigmoid(logit)`` with weights for elements, and for elements with label 1."""
     if pos_weight is None:
         losses = np.logaddexp(logit, np.zeros_like(logit)) - label * logit

@@ -153,8 +153,15 @@ def mean_of_kept(losses: Tensor, label: Tensor, ignore_index: int) -> Tensor:
     return mean_over(losses, (label != ignore_index).astype(losses.dtype))
 
 
-def cross_entropy(input: Tensor, label: Tensor, reduction: str = "mean", soft_label: bool = False, axis: int = -1,
-                  ignore_index: int = -100, logs: bool = False) -> Tensor:  # fmt: skip
+def cross_entropy(
+    input: Tensor,
+    label: Tensor,
+    reduction: str = "mean",
+    soft_label: bool = False,
+    axis: int = -1,
+    ignore_index: int = -100,
+    logs: bool = False,
+) -> Tensor:
     """``-log(softmax(input))`` at the label (class numbers, or a distribution where ``soft_label``); minus the input if it is ``logs``.
 
     Where the label is ``ignore_index`` the loss is 0, and the mean is over the others.

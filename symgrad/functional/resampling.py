@@ -30,8 +30,17 @@ def turned(weight: Tensor, groups: int) -> Tensor:
     return np.reshape(np.swapaxes(parts, 1, 2), (groups * shape[1], shape[0] // groups, shape[2], shape[3]))
 
 
-def conv2d_transpose(x: Tensor, weight: Tensor, bias: Tensor = None, size: Any = (1, 1), stride: Any = (1, 1),
-                     padding: Any = (0, 0, 0, 0), more: Any = (0, 0), dilation: Any = (1, 1), groups: int = 1) -> Tensor:  # fmt: skip
+def conv2d_transpose(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor = None,
+    size: Any = (1, 1),
+    stride: Any = (1, 1),
+    padding: Any = (0, 0, 0, 0),
+    more: Any = (0, 0),
+    dilation: Any = (1, 1),
+    groups: int = 1,
+) -> Tensor:
     """The transpose of the convolution with these kernels; ``more`` rows and columns at the ends."""
     tall, wide = dilation[0] * (size[0] - 1), dilation[1] * (size[1] - 1)
     edges = (tall - padding[0], tall - padding[1] + more[0], wide - padding[2], wide - padding[3] + more[1])
@@ -40,11 +49,29 @@ def conv2d_transpose(x: Tensor, weight: Tensor, bias: Tensor = None, size: Any =
     return conv2d(big, turned(weight, groups), bias, size, (1, 1), (0, 0, 0, 0), dilation, groups)
 
 
-def conv1d_transpose(x: Tensor, weight: Tensor, bias: Tensor = None, size: int = 1, stride: int = 1, padding: Any = (0, 0), more: int = 0,
-                     dilation: int = 1, groups: int = 1) -> Tensor:  # fmt: skip
+def conv1d_transpose(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor = None,
+    size: int = 1,
+    stride: int = 1,
+    padding: Any = (0, 0),
+    more: int = 0,
+    dilation: int = 1,
+    groups: int = 1,
+) -> Tensor:
     """The transpose of the convolution with these kernels: images one pixel high."""
-    rows = conv2d_transpose(np.expand_dims(x, 2), np.expand_dims(weight, 2), bias, (1, size), (1, stride), (0, 0, padding[0], padding[1]),
-                            (0, more), (1, dilation), groups)  # fmt: skip
+    rows = conv2d_transpose(
+        np.expand_dims(x, 2),
+        np.expand_dims(weight, 2),
+        bias,
+        (1, size),
+        (1, stride),
+        (0, 0, padding[0], padding[1]),
+        (0, more),
+        (1, dilation),
+        groups,
+    )
     return np.squeeze(rows, 2)
 
 

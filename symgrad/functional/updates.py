@@ -22,8 +22,18 @@ def momentum(parameter: Tensor, gradient: Tensor, rate: Tensor, velocity: Tensor
     return parameter - rate * velocity, velocity
 
 
-def adam(parameter: Tensor, gradient: Tensor, rate: Tensor, first: Tensor, second: Tensor, power1: Tensor, power2: Tensor,
-         beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8) -> Tensor:  # fmt: skip
+def adam(
+    parameter: Tensor,
+    gradient: Tensor,
+    rate: Tensor,
+    first: Tensor,
+    second: Tensor,
+    power1: Tensor,
+    power2: Tensor,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-8,
+) -> Tensor:
     """Adam (Kingma and Ba 2015, algorithm 1): parameter, both moments, and the powers of both betas."""
     power1 = power1 * beta1
     power2 = power2 * beta2
@@ -33,22 +43,50 @@ def adam(parameter: Tensor, gradient: Tensor, rate: Tensor, first: Tensor, secon
     return parameter - step, first, second, power1, power2
 
 
-def adamw(parameter: Tensor, gradient: Tensor, rate: Tensor, first: Tensor, second: Tensor, power1: Tensor, power2: Tensor,
-          beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, decay: float = 0.01) -> Tensor:  # fmt: skip
+def adamw(
+    parameter: Tensor,
+    gradient: Tensor,
+    rate: Tensor,
+    first: Tensor,
+    second: Tensor,
+    power1: Tensor,
+    power2: Tensor,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-8,
+    decay: float = 0.01,
+) -> Tensor:
     """Adam with decay of the parameter itself (Loshchilov and Hutter 2019, algorithm 2)."""
     return adam(parameter * (1 - rate * decay), gradient, rate, first, second, power1, power2, beta1, beta2, epsilon)
 
 
-def rmsprop(parameter: Tensor, gradient: Tensor, rate: Tensor, square: Tensor, velocity: Tensor, rho: float = 0.95, epsilon: float = 1e-6,
-            mu: float = 0.0) -> Tensor:  # fmt: skip
+def rmsprop(
+    parameter: Tensor,
+    gradient: Tensor,
+    rate: Tensor,
+    square: Tensor,
+    velocity: Tensor,
+    rho: float = 0.95,
+    epsilon: float = 1e-6,
+    mu: float = 0.0,
+) -> Tensor:
     """RMSProp (Hinton 2012, lecture 6e): parameter, mean square, velocity."""
     square = rho * square + (1 - rho) * gradient * gradient
     velocity = mu * velocity + rate * gradient / np.sqrt(square + epsilon)
     return parameter - velocity, square, velocity
 
 
-def rmsprop_centered(parameter: Tensor, gradient: Tensor, rate: Tensor, square: Tensor, velocity: Tensor, mean: Tensor, rho: float = 0.95,
-                     epsilon: float = 1e-6, mu: float = 0.0) -> Tensor:  # fmt: skip
+def rmsprop_centered(
+    parameter: Tensor,
+    gradient: Tensor,
+    rate: Tensor,
+    square: Tensor,
+    velocity: Tensor,
+    mean: Tensor,
+    rho: float = 0.95,
+    epsilon: float = 1e-6,
+    mu: float = 0.0,
+) -> Tensor:
     """RMSProp with the variance instead of the mean square: parameter, mean square, velocity, mean."""
     square = rho * square + (1 - rho) * gradient * gradient
     mean = rho * mean + (1 - rho) * gradient

@@ -48,8 +48,16 @@ def correlated(x: Tensor, weight: Tensor, size: Any, stride: Any, dilation: Any)
     return np.transpose(np.reshape(product, (shape[0], shape[3], shape[4], np.shape(weight)[0])), (0, 3, 1, 2))
 
 
-def conv2d(x: Tensor, weight: Tensor, bias: Tensor = None, size: Any = (1, 1), stride: Any = (1, 1), padding: Any = (0, 0, 0, 0),
-           dilation: Any = (1, 1), groups: int = 1) -> Tensor:  # fmt: skip
+def conv2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor = None,
+    size: Any = (1, 1),
+    stride: Any = (1, 1),
+    padding: Any = (0, 0, 0, 0),
+    dilation: Any = (1, 1),
+    groups: int = 1,
+) -> Tensor:
     """The correlation of images with kernels of this size, each group of channels with its own."""
     x = bordered(x, padding, 0.0)
     if groups == 1:
@@ -65,8 +73,16 @@ def conv2d(x: Tensor, weight: Tensor, bias: Tensor = None, size: Any = (1, 1), s
     return out
 
 
-def conv1d(x: Tensor, weight: Tensor, bias: Tensor = None, size: int = 1, stride: int = 1, padding: Any = (0, 0), dilation: int = 1,
-           groups: int = 1) -> Tensor:  # fmt: skip
+def conv1d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor = None,
+    size: int = 1,
+    stride: int = 1,
+    padding: Any = (0, 0),
+    dilation: int = 1,
+    groups: int = 1,
+) -> Tensor:
     """The correlation of signals with kernels of this size: images one pixel high."""
     tall = np.expand_dims(x, 2)
     rows = conv2d(tall, np.expand_dims(weight, 2), bias, (1, size), (1, stride), (0, 0, padding[0], padding[1]), (1, dilation), groups)

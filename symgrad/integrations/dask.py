@@ -89,9 +89,19 @@ class ShardedSum(Objective):
     )
 
     @boundary
-    def __init__(self, function: Callable[..., Any], shards: Iterable[Any], *, client: Any = None, load: Callable[..., Any] | None = None,
-                 penalty: Callable[[Any], Any] | None = None, jit: Jit = False, progress: Callable[[int, int], Any] | None = None,
-                 retries: int = 0, timeout: float = 60.0) -> None:  # fmt: skip
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        shards: Iterable[Any],
+        *,
+        client: Any = None,
+        load: Callable[..., Any] | None = None,
+        penalty: Callable[[Any], Any] | None = None,
+        jit: Jit = False,
+        progress: Callable[[int, int], Any] | None = None,
+        retries: int = 0,
+        timeout: float = 60.0,
+    ) -> None:
         derivative: Any = value_and_grad(function, jit=jit)  # raises for anything but a function
         self._plain = getattr(derivative, "_derived", derivative)._function
         self.function, self.shards, self.jit = function, shards_of(shards), jit

@@ -108,8 +108,16 @@ def hessian_operator(function: Callable[..., Any], params: Any, *args: Any, jit:
 
 
 @boundary
-def least_squares(function: Callable[..., Any], params: Any, args: Any = (), *, jit: Jit = False, bounds: Any = None,
-                  sparsity: Any = None, **settings: Any) -> optimize.OptimizeResult:  # fmt: skip
+def least_squares(
+    function: Callable[..., Any],
+    params: Any,
+    args: Any = (),
+    *,
+    jit: Jit = False,
+    bounds: Any = None,
+    sparsity: Any = None,
+    **settings: Any,
+) -> optimize.OptimizeResult:
     """Minimise the sum of squares of ``function(params, *args)``, by ``scipy.optimize.least_squares``.
 
     The function returns an array of residuals, or a tree of arrays. ``jit`` compiles the Jacobian. With ``sparsity`` (see
@@ -136,8 +144,16 @@ def least_squares(function: Callable[..., Any], params: Any, args: Any = (), *, 
 
 
 @boundary
-def root(function: Callable[..., Any], params: Any, args: Any = (), method: str = "hybr", *, jit: Jit = False,
-         sparsity: Any = None, **settings: Any) -> optimize.OptimizeResult:  # fmt: skip
+def root(
+    function: Callable[..., Any],
+    params: Any,
+    args: Any = (),
+    method: str = "hybr",
+    *,
+    jit: Jit = False,
+    sparsity: Any = None,
+    **settings: Any,
+) -> optimize.OptimizeResult:
     """Find parameters where ``function(params, *args)`` is zero, by ``scipy.optimize.root``.
 
     The function returns as many numbers as there are parameters, as an array or a tree. Methods ``"hybr"`` and ``"lm"`` receive the
@@ -161,8 +177,9 @@ def root(function: Callable[..., Any], params: Any, args: Any = (), method: str 
 
 
 @boundary
-def curve_fit(function: Callable[..., Any], xdata: Any, ydata: Any, params: Tree, *, jit: Jit = False, bounds: Any = None,
-              **settings: Any) -> Any:  # fmt: skip
+def curve_fit(
+    function: Callable[..., Any], xdata: Any, ydata: Any, params: Tree, *, jit: Jit = False, bounds: Any = None, **settings: Any
+) -> Any:
     """Fit ``function(xdata, params)`` to ``ydata`` by least squares, with ``scipy.optimize.curve_fit``.
 
     The function returns a vector; ``jit`` compiles its Jacobian. Returns a tuple: the tree of parameters, and their covariance matrix in
@@ -193,8 +210,18 @@ def curve_fit(function: Callable[..., Any], xdata: Any, ydata: Any, params: Tree
 
 
 @boundary
-def solve_ivp(function: Callable[..., Any], t_span: Sequence[float], y0: Any, method: str = "RK45", *, args: Any = (),
-              jit: Jit = False, sparsity: Any = None, events: Any = None, **settings: Any) -> optimize.OptimizeResult:  # fmt: skip
+def solve_ivp(
+    function: Callable[..., Any],
+    t_span: Sequence[float],
+    y0: Any,
+    method: str = "RK45",
+    *,
+    args: Any = (),
+    jit: Jit = False,
+    sparsity: Any = None,
+    events: Any = None,
+    **settings: Any,
+) -> optimize.OptimizeResult:
     """Solve ``dy/dt = function(t, y, *args)`` with initial value ``y0``, by ``scipy.integrate.solve_ivp``.
 
     ``y0`` is a tree of floats, and ``function`` returns a tree of the same form. ``"Radau"``, ``"BDF"`` and ``"LSODA"`` receive the
@@ -275,8 +302,14 @@ def constraint_of(constraint: Any, form: Form, jit: Jit) -> Any:
             if callable(constraint.jac) or callable(constraint.hess):
                 raise BadArgument("symgrad derives the Jacobian of the constraint", hint="leave jac and hess out of NonlinearConstraint")
             equations = Equations(primal(constraint.fun, jit), constraint.fun, form, (), jit, None)
-            return optimize.NonlinearConstraint(equations.values, constraint.lb, constraint.ub, jac=equations.dense, hess=constraint.hess,
-                                                keep_feasible=constraint.keep_feasible)  # fmt: skip
+            return optimize.NonlinearConstraint(
+                equations.values,
+                constraint.lb,
+                constraint.ub,
+                jac=equations.dense,
+                hess=constraint.hess,
+                keep_feasible=constraint.keep_feasible,
+            )
     return constraint
 
 

@@ -48,8 +48,18 @@ class Equations:
     the form is that of the first result.
     """
 
-    def __init__(self, plain: Callable[..., Any], function: Callable[..., Any], form: Form, args: Any, jit: Jit, sparsity: Any,
-                 *, before: bool = False, rows: Form | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        plain: Callable[..., Any],
+        function: Callable[..., Any],
+        form: Form,
+        args: Any,
+        jit: Jit,
+        sparsity: Any,
+        *,
+        before: bool = False,
+        rows: Form | None = None,
+    ) -> None:
         self.plain, self.form, self.args = plain, form, as_tuple(args)
         self.derivative = jacobian(function, wrt=int(before), jit=jit, sparsity=sparsity)
         self.like, self.rows = rows, rows

@@ -10,11 +10,16 @@ def has_memory(value: Value) -> bool:
     return isinstance(value.type, Array | List | Tape | Unknown | Box)
 
 
-def is_of_numbers(type_: Type) -> bool:
-    """Whether a list, at any depth, holds only numbers, which share no memory with their source."""
+def leaf(type_: Type) -> Type:
+    """The type inside the innermost lists."""
     while isinstance(type_, List):
         type_ = type_.item
-    return isinstance(type_, Scalar)
+    return type_
+
+
+def is_of_numbers(type_: Type) -> bool:
+    """Whether a list, at any depth, holds only numbers, which share no memory with their source."""
+    return isinstance(leaf(type_), Scalar)
 
 
 def is_of_lists(type_: Type) -> bool:
@@ -26,4 +31,4 @@ def is_container(value: Value) -> bool:
     return isinstance(value.type, List | Tape | Unknown | Box)
 
 
-__all__ = ["has_memory", "is_container", "is_of_lists", "is_of_numbers"]
+__all__ = ["has_memory", "is_container", "is_of_lists", "is_of_numbers", "leaf"]

@@ -7,7 +7,7 @@ and ends by yielding operands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -266,6 +266,14 @@ class Func:
         return self.body.args
 
 
+def inner_first(block: Block) -> Iterator[Block]:
+    """A block and all blocks inside it, each after those inside it."""
+    for op in block.ops:
+        for inner in op.blocks:
+            yield from inner_first(inner)
+    yield block
+
+
 def operands_within(op: Op) -> Iterator[Operand]:
     """All operands of an op and of the ops in its blocks."""
     yield from op.operands
@@ -317,21 +325,23 @@ def same_operand(a: Operand, b: Operand) -> bool:
     return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
 
 
+def resolved(operand: Operand, table: Mapping[Value, Operand]) -> Operand:
+    """What replaces an operand; chains of replacements are followed."""
+    while isinstance(operand, Value) and operand in table:
+        operand = table[operand]
+    return operand
+
+
 def substitute(block: Block, table: dict[Value, Operand]) -> None:
     """Replace operands in place, in a block and the blocks inside it; chains of replacements are resolved."""
     if not table:
         return
 
-    def new(operand: Operand) -> Operand:
-        while isinstance(operand, Value) and operand in table:
-            operand = table[operand]
-        return operand
-
     for op in block.ops:
-        op.replace_operands([new(o) for o in op.operands])
+        op.replace_operands([resolved(o, table) for o in op.operands])
         for child in op.blocks:
             substitute(child, table)
-    block.yields = [new(o) for o in block.yields]
+    block.yields = [resolved(o, table) for o in block.yields]
 
 
 def clone_block(block: Block, table: dict[Value, Operand]) -> Block:
@@ -357,8 +367,18 @@ def clone_op(op: Op, table: dict[Value, Operand], new: Any, fresh: Any) -> Op:
         case Call():
             copy: Op = Call([], op.loc, op.name, [new(a) for a in op.args], dict(op.settings))
         case For():
-            copy = For([], op.loc, new(op.start), new(op.stop), new(op.step), [new(i) for i in op.inits],
-                       clone_block(op.body, table), op.until, op.backward, op.batch)  # fmt: skip
+            copy = For(
+                [],
+                op.loc,
+                new(op.start),
+                new(op.stop),
+                new(op.step),
+                [new(i) for i in op.inits],
+                clone_block(op.body, table),
+                op.until,
+                op.backward,
+                op.batch,
+            )
         case While():
             inits = [new(i) for i in op.inits]
             copy = While([], op.loc, inits, clone_block(op.test, table), clone_block(op.body, table), op.until)

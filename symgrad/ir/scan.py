@@ -227,7 +227,4 @@ def read_literal(scan: Scanner) -> Any:
     return int(number) if re.fullmatch(r"[-+]?[\d_]+", number) else float(number)
 
 
-LITERAL_AHEAD = rf"(?:None|True|False)\b|{STRING}|{NUMBER}|[(\[]"
-
-
 # ------------------------------------------------------------------ functions

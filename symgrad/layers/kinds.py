@@ -39,8 +39,15 @@ class Linear(TensorLayer):
 class Embedding(TensorLayer):
     """Rows of a weight by their numbers."""
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, sparse: bool = False,
-                 weight_attr: Any = None, name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        sparse: bool = False,
+        weight_attr: Any = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(name or "embedding")
         self.padding = padding_idx
         self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr, default_initializer=Normal())
@@ -53,9 +60,20 @@ class Embedding(TensorLayer):
 class Conv2D(TensorLayer):
     """The correlation of images with kernels."""
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-                 groups: int = 1, padding_mode: str = "zeros", weight_attr: Any = None, bias_attr: Any = None,
-                 data_format: str = "NCHW") -> None:  # fmt: skip
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        padding_mode: str = "zeros",
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+    ) -> None:
         super().__init__("conv2d")
         if padding_mode != "zeros":
             raise ValueError(f"padding_mode {padding_mode!r} is not supported; pad first with functional.pad")
@@ -73,9 +91,20 @@ class Conv2D(TensorLayer):
 class Conv1D(TensorLayer):
     """The correlation of signals with kernels."""
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-                 groups: int = 1, padding_mode: str = "zeros", weight_attr: Any = None, bias_attr: Any = None,
-                 data_format: str = "NCL") -> None:  # fmt: skip
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        padding_mode: str = "zeros",
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCL",
+    ) -> None:
         super().__init__("conv1d")
         if padding_mode != "zeros":
             raise ValueError(f"padding_mode {padding_mode!r} is not supported; pad first with functional.pad")
@@ -94,8 +123,9 @@ class Conv1D(TensorLayer):
 class LayerNorm(TensorLayer):
     """Centred and scaled over the last axes."""
 
-    def __init__(self, normalized_shape: Any, epsilon: float = 1e-5, weight_attr: Any = None, bias_attr: Any = None,
-                 name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, normalized_shape: Any, epsilon: float = 1e-5, weight_attr: Any = None, bias_attr: Any = None, name: str | None = None
+    ) -> None:
         super().__init__(name or "layer_norm")
         self.shape, self.epsilon = extents(normalized_shape), epsilon
         self.weight = self.create_parameter(self.shape, weight_attr, default_initializer=Constant(1.0))
@@ -109,8 +139,17 @@ class LayerNorm(TensorLayer):
 class BatchNorm2D(TensorLayer):
     """Centred and scaled by the statistics of the batch, in a test by their running means; the second axis is that of channels."""
 
-    def __init__(self, num_features: int, momentum: float = 0.9, epsilon: float = 1e-5, weight_attr: Any = None, bias_attr: Any = None,
-                 data_format: str | None = None, use_global_stats: bool | None = None, name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str | None = None,
+        use_global_stats: bool | None = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(name or "batch_norm")
         if data_format is not None and not data_format.startswith("NC"):
             raise ValueError(f"data_format {data_format!r} is not supported; channels come second")
@@ -145,8 +184,16 @@ class BatchNorm1D(BatchNorm2D):
 class GroupNorm(TensorLayer):
     """Centred and scaled in groups of channels."""
 
-    def __init__(self, num_groups: int, num_channels: int, epsilon: float = 1e-5, weight_attr: Any = None, bias_attr: Any = None,
-                 data_format: str = "NCHW", name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        epsilon: float = 1e-5,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
         super().__init__(name or "group_norm")
         self.settings: dict[str, Any] = {"num_groups": num_groups, "epsilon": epsilon, "data_format": data_format}
         self.weight = self.create_parameter([num_channels], weight_attr, default_initializer=Constant(1.0))
@@ -160,8 +207,16 @@ class GroupNorm(TensorLayer):
 class InstanceNorm2D(TensorLayer):
     """Centred and scaled in each channel of each image or signal."""
 
-    def __init__(self, num_features: int, epsilon: float = 1e-5, momentum: float = 0.9, weight_attr: Any = None, bias_attr: Any = None,
-                 data_format: str = "NCHW", name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        num_features: int,
+        epsilon: float = 1e-5,
+        momentum: float = 0.9,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
         super().__init__(name or "instance_norm")
         self.epsilon, self.data_format = epsilon, data_format
         self.scale = self.create_parameter([num_features], weight_attr, default_initializer=Constant(1.0))
@@ -179,8 +234,9 @@ class InstanceNorm1D(InstanceNorm2D):
 class PReLU(TensorLayer):
     """``x`` where it is positive, else a trained multiple of it, one for all or one for each channel."""
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, weight_attr: Any = None, data_format: str = "NCHW",
-                 name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, weight_attr: Any = None, data_format: str = "NCHW", name: str | None = None
+    ) -> None:
         super().__init__(name or "prelu")
         self.data_format = data_format
         self.weight = self.create_parameter([num_parameters], weight_attr, default_initializer=Constant(init))
@@ -193,12 +249,29 @@ class PReLU(TensorLayer):
 class Conv2DTranspose(TensorLayer):
     """The transpose of a convolution of images."""
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-                 dilation: Any = 1, groups: int = 1, weight_attr: Any = None, bias_attr: Any = None,
-                 data_format: str = "NCHW") -> None:  # fmt: skip
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+    ) -> None:
         super().__init__("conv2d_transpose")
-        self.settings = {"stride": stride, "padding": padding, "output_padding": output_padding, "dilation": dilation, "groups": groups,
-                         "data_format": data_format}  # fmt: skip
+        self.settings = {
+            "stride": stride,
+            "padding": padding,
+            "output_padding": output_padding,
+            "dilation": dilation,
+            "groups": groups,
+            "data_format": data_format,
+        }
         self.weight = self.create_parameter([in_channels, out_channels // groups, *pair(kernel_size, "kernel_size")], weight_attr)
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
 
@@ -210,8 +283,15 @@ class Conv2DTranspose(TensorLayer):
 class Bilinear(TensorLayer):
     """``x1 @ weight[k] @ x2 + bias[k]`` for every ``k``."""
 
-    def __init__(self, in1_features: int, in2_features: int, out_features: int, weight_attr: Any = None, bias_attr: Any = None,
-                 name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(name or "bilinear")
         self.weight = self.create_parameter([out_features, in1_features, in2_features], weight_attr)
         self.bias = self.create_parameter([1, out_features], bias_attr, is_bias=True)

@@ -109,8 +109,9 @@ class Layer:
 
     # ---------------------------------------------------------------- making
 
-    def create_parameter(self, shape: Sequence[int], attr: Any = None, dtype: Any = None, is_bias: bool = False,
-                         default_initializer: Any = None) -> Any:  # fmt: skip
+    def create_parameter(
+        self, shape: Sequence[int], attr: Any = None, dtype: Any = None, is_bias: bool = False, default_initializer: Any = None
+    ) -> Any:
         """A parameter named after the layer, of the program in static mode; None where ``attr`` is False."""
         said = attributes(attr)
         if said is None:

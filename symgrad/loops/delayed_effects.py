@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, clone, operands_within, uses, walk
+from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, clone, definitions, operands_within, uses, walk
 from symgrad.ir.layout import kind_in, meetings, mixed
 from symgrad.ir.types import Array, Scalar, Type
+from symgrad.loops.leaving import is_for_effect
 from symgrad.loops.recorded import calls_in, recorded
-from symgrad.ops.build import values
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import BORROWED, halves_kept
 
@@ -51,7 +51,7 @@ def of_several_classes(func: Func) -> set[Value]:
 def taken_out(func: Func, replays: list[For]) -> Effects | None:
     """Move the calls in the body, and the loops ``replays``, out of a function, in place; None, with nothing changed, if one must stay."""
     ops = behind(func, replays)
-    own = {value for op in ops for value in (*op.outs, *(inner for block in op.blocks for inner in values(block)))}
+    own = {value for op in ops for value in (*op.outs, *(inner for block in op.blocks for inner in definitions(block)))}
     read = dict.fromkeys(operand for op in ops for operand in operands_within(op) if isinstance(operand, Value) and operand not in own)
     parameters = [value for value in read if value in func.params]
     computed = [value for value in read if value not in func.params]
@@ -87,11 +87,6 @@ def behind(func: Func, replays: list[For]) -> list[Op]:
                 chosen[maker] = None
                 todo.append(maker)
     return [op for op in func.body.ops if op in chosen]
-
-
-def is_for_effect(op: Op) -> bool:
-    """Whether the op is an opaque call."""
-    return isinstance(op, Call) and op.name == "opaque"
 
 
 def bools_and_integers(func: Func) -> set[Value]:

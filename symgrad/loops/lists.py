@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from symgrad.ir.containers import leaf
 from symgrad.ir.core import ZERO, Call, Const, If, Operand, Value, same_operand
 from symgrad.ir.types import Array, List, Scalar, Type, Undefined, kind_of
 from symgrad.loops.arrays import as_float
@@ -217,13 +218,6 @@ def settled(context: Context, op: Call) -> None:
             held = context.facts.find((value, True))
             if held in context.stored_arrays and held in {context.facts.find((param, False)) for param in context.func.params}:
                 raise OutOfReach("the caller's arrays in a list of arrays that are stored to", op.loc)
-
-
-def leaf(type_: Type) -> Type:
-    """The type inside the innermost lists."""
-    while isinstance(type_, List):
-        type_ = type_.item
-    return type_
 
 
 def read_extents(context: Context, handle: Value, type_: Array) -> tuple[Operand, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from symgrad.ir.core import ONE, ZERO, Block, Call, Const, Func, Operand, Value, walk
 from symgrad.ir.types import Array
 from symgrad.loops.arrays import axes, dtype_of
@@ -27,7 +25,7 @@ FILLS: dict[str, tuple[str, str | None]] = {
 
 def sorted_once(func: Func) -> Func:
     """Gather sorted elements by their sort order where that is computed too, as in derivatives; in place."""
-    for block in blocks(func.body):
+    for block in (func.body, *(inner for op in walk(func.body) for inner in op.blocks)):
         for op in [*block.ops]:
             if isinstance(op, Call) and op.name == "sort" and op.settings["axis"] is not None:
                 rest = Block(ops=block.ops[block.ops.index(op) :])
@@ -41,14 +39,6 @@ def sorted_once(func: Func) -> Func:
                     for other in others:
                         other.name, other.args, other.settings = "cast", [order], {"dtype": "i64"}
     return func
-
-
-def blocks(block: Block) -> Iterator[Block]:
-    """A block and all blocks inside it."""
-    yield block
-    for op in block.ops:
-        for inner in op.blocks:
-            yield from blocks(inner)
 
 
 def lines(lowering: Context, op: Call) -> tuple[Form, int]:

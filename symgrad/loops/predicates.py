@@ -228,7 +228,7 @@ def writes_pointwise(work: Predicates, op: Call, block: Block) -> None:
 # ------------------------------------------------------------------ reductions
 
 
-def axes_over(work: Predicates, op: Call, x: Operand, mask: Value) -> tuple[int, ...] | None:
+def axes_over(op: Call, x: Operand, mask: Value) -> tuple[int, ...] | None:
     """The axes of a reduction over the whole array; None if the masked axis is not reduced."""
     axes = axes_of(op.settings.get("axis"), rank_of(x))
     if axes is None or 0 not in axes or op.settings.get("keepdims"):
@@ -239,7 +239,7 @@ def axes_over(work: Predicates, op: Call, x: Operand, mask: Value) -> tuple[int,
 
 def sees_reduction(work: Predicates, op: Call, block: Block) -> bool | None:
     chosen = work.elements(op.args[0])
-    if chosen is None or axes_over(work, op, op.args[0], chosen.mask) is None:
+    if chosen is None or axes_over(op, op.args[0], chosen.mask) is None:
         return None
     if op.name == "mean" and (rank_of(op.args[0]) > 1 or kind_of(op.args[0]) != "f"):
         return None
@@ -267,7 +267,7 @@ def neutral(op: Call) -> Const:
 def writes_reduction(work: Predicates, op: Call, block: Block) -> None:
     chosen = work.elements(op.args[0])
     assert chosen is not None
-    axes = axes_over(work, op, op.args[0], chosen.mask)
+    axes = axes_over(op, op.args[0], chosen.mask)
     if op.name in ("max", "min"):
         some = work.builder.call("greater", work.count(chosen.mask, block), Const(0))
         work.builder.call_many("check", some, Const("zero-size array to reduction operation"))

@@ -72,7 +72,7 @@ def site_of(block: Block, call: Call, outside: set[Operand], counts: dict[Value,
                 continue
             if isinstance(operand, Value) and is_number(operand.type) and operand not in of_several:
                 site.numbers.append(operand)
-            elif isinstance(maker, Call) and is_for_one(maker, site, block, counts):
+            elif isinstance(maker, Call) and is_for_one(maker, site, counts):
                 site.ops.append(maker)
                 todo.append(maker)
             else:
@@ -86,7 +86,7 @@ def is_number(type_: Type) -> bool:
     return isinstance(type_, Scalar) and type_.kind in DTYPES
 
 
-def is_for_one(maker: Call, site: Site, block: Block, counts: dict[Value, int]) -> bool:
+def is_for_one(maker: Call, site: Site, counts: dict[Value, int]) -> bool:
     """Whether an op computes a string or other object for one site alone, independent of its time of execution."""
     row = ROWS[maker.name]
     if row.consumes or row.effect or not all(isinstance(out.type, Object) for out in maker.outs):

@@ -56,8 +56,15 @@ def side_by_side(facts: Facts, formula: str | None) -> Html:
     keys = dict.fromkeys(key for line in facts.derivative for key in (ties.of(line.places) or "").split())
     types = join([element("code", f"{name}: {type_}") for name, type_ in facts.signature], ", ")
     what = WHAT.get(facts.what, facts.what)
-    head = element("p", element("b", f"{what} of ", element("code", facts.name)), " with respect to ",
-                   join([element("code", name) for name in facts.wrt], ", "), " for ", types, class_="sg-head")  # fmt: skip
+    head = element(
+        "p",
+        element("b", f"{what} of ", element("code", facts.name)),
+        " with respect to ",
+        join([element("code", name) for name in facts.wrt], ", "),
+        " for ",
+        types,
+        class_="sg-head",
+    )
     left = element("pre", *(rows(listing.lines, ties) for listing in facts.functions))
     right = element("pre", rows(facts.derivative, ties))
     math = element("div", f"$$\\displaystyle {formula}$$", class_="sg-formula") if formula is not None else Html("")

@@ -6,7 +6,7 @@ example, in ``Examples``, and appends ops for all; it raises NotBatched where Nu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,9 +91,6 @@ class Shared:
     """A result that is the same for all examples."""
 
     value: Value
-
-
-Rule = Callable[[Examples], "Value | Shared | list[Value | Shared]"]
 
 
 def rank_of(type_: Type) -> int:
@@ -460,4 +457,4 @@ def solved(e: Examples) -> Value:
     return e.call("view", e.again(e.operands[0], column), *whole, *whole, Const(0), index="ssi")
 
 
-__all__ = ["Examples", "NotBatched", "Rule", "Shared", "elements", "on_tape", "path_of", "rank_of", "stepped"]
+__all__ = ["Examples", "NotBatched", "Shared", "elements", "on_tape", "path_of", "rank_of", "stepped"]

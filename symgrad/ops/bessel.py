@@ -59,6 +59,10 @@ for _kind, _slope in (
 
 # ------------------------------------------------------------------ Airy
 
-for _name, _part, _slope in (("airy_ai", 0, "airy_ai_slope(x)"), ("airy_ai_slope", 1, "x * airy_ai(x)"),
-                             ("airy_bi", 2, "airy_bi_slope(x)"), ("airy_bi_slope", 3, "x * airy_bi(x)")):  # fmt: skip
+for _name, _part, _slope in (
+    ("airy_ai", 0, "airy_ai_slope(x)"),
+    ("airy_ai_slope", 1, "x * airy_ai(x)"),
+    ("airy_bi", 2, "airy_bi_slope(x)"),
+    ("airy_bi_slope", 3, "x * airy_bi(x)"),
+):
     special(f"{_name}(x)", part=("airy", _part), dx=_slope)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, walk
+from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, definitions, walk
 from symgrad.ir.sums import Sum, combined, extent_of, product_of, sum_of
 from symgrad.ir.types import INT, Array, Dim, Extent, List, Scalar, Shape, ShapeOf, Type, is_complex
 from symgrad.location import NOWHERE, Loc
@@ -190,7 +190,7 @@ SYMBOL = re.compile(r"[^\W\d]\w*")
 
 def symbols(func: Func) -> set[str]:
     """The symbols of extents that occur in the types of a function."""
-    return {name for value in values(func.body) for name in symbols_of(value.type)}
+    return {name for value in definitions(func.body) for name in symbols_of(value.type)}
 
 
 def symbols_of(type_: Type) -> set[str]:
@@ -217,17 +217,8 @@ def renamed(type_: Type, names: Mapping[str, str]) -> Type:
 
 def retype(block: Block, typed: Callable[[Type], Type]) -> None:
     """Change the types of the values that a block and its nested blocks define."""
-    for value in values(block):
+    for value in definitions(block):
         value.type = typed(value.type)
-
-
-def values(block: Block) -> Iterator[Value]:
-    """Everything that a block defines, and the blocks inside it."""
-    yield from block.args
-    for op in block.ops:
-        yield from op.outs
-        for inner in op.blocks:
-            yield from values(inner)
 
 
 # ------------------------------------------------------------------ what a function's types say of its integers
@@ -367,6 +358,3 @@ def note(op: Call, place: int, symbol: str, offset: int, known: dict[Value, Exte
     operand = op.args[place]
     if isinstance(operand, Value):
         known.setdefault(operand, Dim(symbol, offset))
-
-
-__all__ = ["SIZED", "SUMS", "SYMBOL", "Builder", "know", "known_extents", "renamed", "retype", "symbols", "symbols_of", "values"]

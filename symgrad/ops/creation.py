@@ -35,10 +35,10 @@ def _made_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
     return Array(settings["dtype"], given_shape(types, dim), "C")
 
 
-def _made_text(name: str, default: str = "f64") -> Emit:
+def _made_text(name: str) -> Emit:
     def emit(settings: dict[str, Any], types: list[Type]) -> str:
         shape = "*shape" if len(types) == 1 else "(*shape,)"
-        return f"np.{name}({shape})" if settings["dtype"] == default else f"np.{name}({shape}, dtype)"
+        return f"np.{name}({shape})" if settings["dtype"] == "f64" else f"np.{name}({shape}, dtype)"
 
     return emit
 

@@ -9,7 +9,6 @@ make rows; ``ROWS`` holds them by name.
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -144,9 +143,22 @@ def default_emit(name: str, params: tuple[str, ...], settings: dict[str, Any]) -
     return f"np.{name}({', '.join(words)})"
 
 
-def rule(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "fresh", consumes: bool = False, effect: bool = False,
-         cheap: bool = False, statement: bool = False, within: bool = False, linear: str = "", math: str | None = None,
-         batch: Callable[[Any], Any] | None = None, **pullbacks: str | None) -> Row:  # fmt: skip
+def rule(
+    text: str,
+    law: Law,
+    *,
+    emit: Emit | None = None,
+    alias: Alias = "fresh",
+    consumes: bool = False,
+    effect: bool = False,
+    cheap: bool = False,
+    statement: bool = False,
+    within: bool = False,
+    linear: str = "",
+    math: str | None = None,
+    batch: Callable[[Any], Any] | None = None,
+    **pullbacks: str | None,
+) -> Row:
     """Declare a function by the cotangent of each input: ``x_grad="..."``, or None for none on purpose."""
     name, params, settings, outs, formula = parse_signature(text)
     named = {}
@@ -156,35 +168,82 @@ def rule(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "fresh
         if param not in params or not key.endswith("_grad"):
             raise ValueError(f"row {name!r} has no parameter for {key}")
         named[param] = value
-    return add(Row(name, params, law, settings, outs, formula=formula, pullbacks=named, alias=alias, consumes=consumes,
-                   effect=effect, cheap=cheap, emit=emit or default_emit(name, params, settings), math=math,
-                   statement=statement, within=within, linear=frozenset(linear.split()), batch=batch))  # fmt: skip
+    return add(
+        Row(
+            name,
+            params,
+            law,
+            settings,
+            outs,
+            formula=formula,
+            pullbacks=named,
+            alias=alias,
+            consumes=consumes,
+            effect=effect,
+            cheap=cheap,
+            emit=emit or default_emit(name, params, settings),
+            math=math,
+            statement=statement,
+            within=within,
+            linear=frozenset(linear.split()),
+            batch=batch,
+        )
+    )
 
 
-def constant(text: str, law: Law, *, emit: Emit | None = None, alias: Alias = "fresh", effect: bool = False, cheap: bool = False,
-             statement: bool = False, consumes: bool = False, math: str | None = None, by_name: bool = False,
-             batch: Callable[[Any], Any] | None = None) -> Row:  # fmt: skip
+def constant(
+    text: str,
+    law: Law,
+    *,
+    emit: Emit | None = None,
+    alias: Alias = "fresh",
+    effect: bool = False,
+    cheap: bool = False,
+    statement: bool = False,
+    consumes: bool = False,
+    math: str | None = None,
+    by_name: bool = False,
+    batch: Callable[[Any], Any] | None = None,
+) -> Row:
     """Declare a function whose derivative is zero on purpose, in every input."""
     name, params, settings, outs, _ = parse_signature(text)
-    return add(Row(name, params, law, settings, outs, pullbacks=dict.fromkeys(params), alias=alias, effect=effect,
-                   cheap=cheap, emit=emit or default_emit(name, params, settings), math=math, statement=statement,
-                   consumes=consumes, by_name=by_name, batch=batch))  # fmt: skip
+    return add(
+        Row(
+            name,
+            params,
+            law,
+            settings,
+            outs,
+            pullbacks=dict.fromkeys(params),
+            alias=alias,
+            effect=effect,
+            cheap=cheap,
+            emit=emit or default_emit(name, params, settings),
+            math=math,
+            statement=statement,
+            consumes=consumes,
+            by_name=by_name,
+            batch=batch,
+        )
+    )
 
 
-def missing(text: str, law: Law, why: str, *, emit: Emit | None = None,
-            consumes: bool = False, effect: bool = False, statement: bool = False) -> Row:  # fmt: skip
+def missing(
+    text: str, law: Law, why: str, *, emit: Emit | None = None, consumes: bool = False, effect: bool = False, statement: bool = False
+) -> Row:
     """Declare a function whose derivative is not implemented; ``why`` is shown to the user."""
     name, params, settings, outs, _ = parse_signature(text)
-    return add(Row(name, params, law, settings, outs, missing=why, emit=emit or default_emit(name, params, settings), consumes=consumes,
-                   effect=effect, statement=statement))  # fmt: skip
-
-
-def signature_of(row: Row) -> inspect.Signature:
-    """The row's parameters as an ``inspect.Signature``, for binding a call to it."""
-    kinds = inspect.Parameter
-    parameters = []
-    for p in row.params:
-        parameters.append(kinds(p.lstrip("*"), kinds.VAR_POSITIONAL if p.startswith("*") else kinds.POSITIONAL_OR_KEYWORD))
-    after = kinds.KEYWORD_ONLY if any(p.startswith("*") for p in row.params) else kinds.POSITIONAL_OR_KEYWORD
-    parameters += [kinds(s, after, default=d) for s, d in row.settings.items()]
-    return inspect.Signature(parameters)
+    return add(
+        Row(
+            name,
+            params,
+            law,
+            settings,
+            outs,
+            missing=why,
+            emit=emit or default_emit(name, params, settings),
+            consumes=consumes,
+            effect=effect,
+            statement=statement,
+        )
+    )

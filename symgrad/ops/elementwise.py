@@ -96,9 +96,20 @@ def texts(
     return (lambda settings, types: choose(settings)) if numpy or math or scipy else plain, choose
 
 
-def elementwise(text: str, *, emit: str | Emit | None = None, numpy: str | None = None, math: str | None = None, like: str | None = None,
-                scipy: str | None = None, cheap: bool = False, linear: str = "", law: Law | None = None, steep: bool = False,
-                **partials: str | None) -> Row:  # fmt: skip
+def elementwise(
+    text: str,
+    *,
+    emit: str | Emit | None = None,
+    numpy: str | None = None,
+    math: str | None = None,
+    like: str | None = None,
+    scipy: str | None = None,
+    cheap: bool = False,
+    linear: str = "",
+    law: Law | None = None,
+    steep: bool = False,
+    **partials: str | None,
+) -> Row:
     """Declare ``name(x, y) = formula``; ``dx=``, ``dy=`` are explicit partial derivatives, None declares zero.
 
     ``like`` is an expression with the same dtypes, where ``emit`` is not one of NumPy's. ``steep``: at some points
@@ -121,21 +132,49 @@ def elementwise(text: str, *, emit: str | Emit | None = None, numpy: str | None 
     own = {"math"} if math else set()
     own |= {"scipy"} if scipy else set()
     row_law = law or elementwise_law(lambda s: evaluator(params, choose(s) if like is None or s.get("via") in own else like))
-    return add(Row(name, params, row_law, settings, outs, elementwise=True, formula=formula, partials=said,
-                   pullbacks={p: None for p, value in derivatives.items() if value is None}, linear=frozenset(linear.split()),
-                   cheap=cheap, emit=shown, math=math, batch=batched.elements))  # fmt: skip
+    return add(
+        Row(
+            name,
+            params,
+            row_law,
+            settings,
+            outs,
+            elementwise=True,
+            formula=formula,
+            partials=said,
+            pullbacks={p: None for p, value in derivatives.items() if value is None},
+            linear=frozenset(linear.split()),
+            cheap=cheap,
+            emit=shown,
+            math=math,
+            batch=batched.elements,
+        )
+    )
 
 
-def flat(text: str, *, emit: str | None = None, numpy: str | None = None, math: str | None = None, like: str | None = None,
-         cheap: bool = True) -> Row:  # fmt: skip
+def flat(
+    text: str, *, emit: str | None = None, numpy: str | None = None, math: str | None = None, like: str | None = None, cheap: bool = True
+) -> Row:
     """Declare a function applied element by element whose derivative is zero."""
     name, params, settings, _, _ = parse_signature(text)
     if numpy or math:
         settings["via"] = None
     shown, choose = texts(name, params, emit, numpy, math, None)
     row_law = elementwise_law(lambda s: evaluator(params, like or choose(s)))
-    return add(Row(name, params, row_law, settings, elementwise=True, pullbacks=dict.fromkeys(params), cheap=cheap, emit=shown, math=math,
-                   batch=batched.elements))  # fmt: skip
+    return add(
+        Row(
+            name,
+            params,
+            row_law,
+            settings,
+            elementwise=True,
+            pullbacks=dict.fromkeys(params),
+            cheap=cheap,
+            emit=shown,
+            math=math,
+            batch=batched.elements,
+        )
+    )
 
 
 # ------------------------------------------------------------------ laws and texts of the few that are peculiar

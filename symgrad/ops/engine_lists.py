@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from symgrad.ir.containers import leaf
 from symgrad.ir.types import (
     INT,
     UNDEFINED,
@@ -88,21 +89,15 @@ def _to_array(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
 NATURAL = {"float": "f64", "int": "i64", "bool": "bool", "complex": "c128"}
 
 
-def _leaf(type_: Type) -> Type:
-    while isinstance(type_, List):
-        type_ = type_.item
-    return type_
-
-
 def _array_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     item = types[0].item if isinstance(types[0], List) else UNKNOWN
     dtype, known = settings["dtype"], settings["shape"]
-    leaf = _leaf(item)
-    if known is None and settings.get("depth", 1) > 1 and isinstance(leaf, Scalar):
+    part = leaf(item)
+    if known is None and settings.get("depth", 1) > 1 and isinstance(part, Scalar):
         known = (Dim("?"),) * settings["depth"]
-    if known is not None and isinstance(leaf, Scalar | Array):
-        own = leaf.dtype if leaf.dtype not in (None, "any") or isinstance(leaf, Array) else NATURAL[leaf.kind]
-        inner = leaf.shape if isinstance(leaf, Array) else ()
+    if known is not None and isinstance(part, Scalar | Array):
+        own = part.dtype if part.dtype not in (None, "any") or isinstance(part, Array) else NATURAL[part.kind]
+        inner = part.shape if isinstance(part, Array) else ()
         return Array(dtype or own, None if inner is None else (*known, *inner), "C")
     match item:
         case Scalar(kind=kind, dtype=own):
@@ -117,7 +112,7 @@ def _array_of_text(settings: dict[str, Any], types: list[Type]) -> str:
     """The sums of cotangents in a list may be numbers of Python's, which NumPy takes for wide ones."""
     if settings["dtype"] is not None:
         return "np.array(l, dtype)"
-    narrow = {"f32": "np.float32", "f16": "np.float16", "c64": "np.complex64"}.get(str(getattr(_leaf(types[0]), "dtype", None)))
+    narrow = {"f32": "np.float32", "f16": "np.float16", "c64": "np.complex64"}.get(str(getattr(leaf(types[0]), "dtype", None)))
     return f"np.array(l, {narrow})" if narrow else "np.array(l)"
 
 

@@ -33,11 +33,13 @@ special("exp1(x)", dx="-exp(-x) / x")
 special("expi(x)", dx="exp(x) / x")
 special("expn(n, x)", **unknown("expn", "n"), dx="where(n > 0, -expn(where(n > 0, n, 1) - 1, x), -(exp(-x) + out) / x)")
 for _name, _called, _part, _slope in (
-    ("sine_integral", "sici", 0, "sinc(0.3183098861837907 * x)"), ("cosine_integral", "sici", 1, "cos(x) / x"),
-    ("sinh_integral", "shichi", 0, "hyp0f1(1.5, 0.25 * (x * x))"), ("cosh_integral", "shichi", 1, "cosh(x) / x"),
+    ("sine_integral", "sici", 0, "sinc(0.3183098861837907 * x)"),
+    ("cosine_integral", "sici", 1, "cos(x) / x"),
+    ("sinh_integral", "shichi", 0, "hyp0f1(1.5, 0.25 * (x * x))"),
+    ("cosh_integral", "shichi", 1, "cosh(x) / x"),
     ("fresnel_sine", "fresnel", 0, "sin(1.5707963267948966 * (x * x))"),
     ("fresnel_cosine", "fresnel", 1, "cos(1.5707963267948966 * (x * x))"),
-):  # fmt: skip
+):
     special(f"{_name}(x)", part=(_called, _part), dx=_slope)
 special("spence(x)", dx="-hyp2f1(1.0, 1.0, 2.0, 1.0 - x)")
 special("ellipk(x)", dx="0.39269908169872414 * hyp2f1(1.5, 1.5, 2.0, x)")

@@ -212,8 +212,13 @@ def _einsum_rows(count: int) -> None:
         f"shape_of(x{p}), subscripts=subscripts)"
         for p in range(count)
     }
-    rule(f"einsum{count}({', '.join(names)}, subscripts='')", _einsum_law, emit=f"np.einsum(subscripts, {', '.join(names)})",
-         alias="depends" if count == 1 else "fresh", **grads)  # fmt: skip
+    rule(
+        f"einsum{count}({', '.join(names)}, subscripts='')",
+        _einsum_law,
+        emit=f"np.einsum(subscripts, {', '.join(names)})",
+        alias="depends" if count == 1 else "fresh",
+        **grads,
+    )
     for p in range(count):
         others = names[:p] + names[p + 1 :]
         with_grad = [*names[:p], "out_grad", *names[p + 1 :]]
@@ -222,8 +227,13 @@ def _einsum_rows(count: int) -> None:
             if q != p:
                 rest = with_grad[:q] + with_grad[q + 1 :]
                 cotangents[f"x{q}_grad"] = f"einsum{count}_part{q}({', '.join(['g', *rest])}, shape_of(x{q}), subscripts=subscripts)"
-        rule(f"einsum{count}_part{p}({', '.join(['g', *others])}, shape, subscripts='')", _factor_law_many,
-             emit=_einsum_part_text(p, others), alias="depends" if count == 1 else "fresh", **cotangents)  # fmt: skip
+        rule(
+            f"einsum{count}_part{p}({', '.join(['g', *others])}, shape, subscripts='')",
+            _factor_law_many,
+            emit=_einsum_part_text(p, others),
+            alias="depends" if count == 1 else "fresh",
+            **cotangents,
+        )
 
 
 def _factor_law_many(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:

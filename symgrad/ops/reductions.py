@@ -201,8 +201,11 @@ def of_text(name: str, *params: str) -> Emit:
     """Emit ``np.name(x, axis=axis, where=where)`` without settings at their defaults."""
 
     def emit(settings: dict[str, Any], types: list[Type]) -> str:
-        words = [f"{word}={word}" for word in ("axis", "dtype", "keepdims", "ddof") if settings.get(word) not in (None, False, 0) or
-                 word == "axis" and settings[word] is not None]  # fmt: skip
+        words = [
+            f"{word}={word}"
+            for word in ("axis", "dtype", "keepdims", "ddof")
+            if settings.get(word) not in (None, False, 0) or word == "axis" and settings[word] is not None
+        ]
         words += [f"{p}={p}" for p, t in zip(params, types[1:], strict=True) if not is_none(t)]
         return f"np.{name}({', '.join(['x', *words])})"
 
@@ -288,8 +291,9 @@ constant("running_places(x, out, axis=0)", lambda types, settings, dim: Array("i
 def flat_reduction(text: str, function: Any, batch: Any = batched.in_order) -> Row:
     """Declare a reduction whose derivative is zero."""
     name, params, settings, _, _ = parse_signature(text)
-    return add(Row(name, params, reduction_law(function), settings, pullbacks=dict.fromkeys(params), emit=reduction_text(name),
-                   batch=batch))  # fmt: skip
+    return add(
+        Row(name, params, reduction_law(function), settings, pullbacks=dict.fromkeys(params), emit=reduction_text(name), batch=batch)
+    )
 
 
 flat_reduction(f"any(x, {_AXES})", np.any, batched.along)

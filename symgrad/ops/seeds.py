@@ -218,8 +218,9 @@ def of_examples(batch: Batch, op: Call) -> Operand:
     row = ROWS[op.name]
     assert row.batch is not None
     operands = [batch.new(a) for a in op.args]
-    examples = Examples(batch.builder, op.name, op.settings, [a.type for a in op.args], operands, list(map(batch.varies, op.args)),
-                        batch.rows, {}, {})  # fmt: skip
+    examples = Examples(
+        batch.builder, op.name, op.settings, [a.type for a in op.args], operands, list(map(batch.varies, op.args)), batch.rows, {}, {}
+    )
     result = row.batch(examples)
     if not isinstance(result, Value):
         raise NotBatched

@@ -284,19 +284,9 @@ def same_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return types[0]
 
 
-def fresh_like_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """A new array with the dtype and shape of the first operand."""
-    return as_array(types[0])
-
-
 def as_array(of: Type) -> Type:
     """Return the type of an operand converted to an array."""
     return Array(dtype_of(of), shape_of(of)) if of.is_number else Array(None, None)
-
-
-def unknown_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """Nothing is known of the result."""
-    return UNKNOWN
 
 
 def int_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:

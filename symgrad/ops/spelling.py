@@ -153,8 +153,13 @@ class Spelling:
         """The row's name."""
         return self.call.partition("(")[0]
 
-    def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any], unwrap: Callable[[Any], Any] = plain,
-             items: Callable[[Any], Sequence[Any] | None] = parts) -> Bound:  # fmt: skip
+    def bind(
+        self,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        unwrap: Callable[[Any], Any] = plain,
+        items: Callable[[Any], Sequence[Any] | None] = parts,
+    ) -> Bound:
         """Bind a call to the row's operands and settings.
 
         ``unwrap`` returns the Python data of an operand or raises ``ValueError``; ``items`` returns the items of one

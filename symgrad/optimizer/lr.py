@@ -103,8 +103,16 @@ class PiecewiseDecay(LRScheduler):
 class PolynomialDecay(LRScheduler):
     """Decay from the rate to ``end_lr`` in ``decay_steps``, as a power of the remaining fraction."""
 
-    def __init__(self, learning_rate: float, decay_steps: int, end_lr: float = 0.0001, power: float = 1.0, cycle: bool = False,
-                 last_epoch: int = -1, verbose: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self,
+        learning_rate: float,
+        decay_steps: int,
+        end_lr: float = 0.0001,
+        power: float = 1.0,
+        cycle: bool = False,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         self.decay_steps, self.end_lr, self.power, self.cycle = decay_steps, end_lr, power, cycle
         super().__init__(learning_rate, last_epoch, verbose)
 
@@ -218,9 +226,19 @@ class MultiplicativeDecay(LRScheduler):
 class ReduceOnPlateau(LRScheduler):
     """The rate times ``factor`` whenever a metric has not improved for more than ``patience`` epochs; ``step(metric)``."""
 
-    def __init__(self, learning_rate: float, mode: str = "min", factor: float = 0.1, patience: int = 10, threshold: float = 1e-4,
-                 threshold_mode: str = "rel", cooldown: int = 0, min_lr: float = 0.0, epsilon: float = 1e-8,
-                 verbose: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self,
+        learning_rate: float,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: float = 0.0,
+        epsilon: float = 1e-8,
+        verbose: bool = False,
+    ) -> None:
         if mode not in ("min", "max") or threshold_mode not in ("rel", "abs"):
             raise ValueError("mode is 'min' or 'max', threshold_mode 'rel' or 'abs'")
         self.sign, self.factor, self.patience = 1.0 if mode == "min" else -1.0, factor, patience
@@ -264,9 +282,18 @@ class OneCycleLR(LRScheduler):
     ``three_phase``: it then falls to its initial value in as many steps, and only then to the end.
     """
 
-    def __init__(self, max_learning_rate: float, total_steps: int, divide_factor: float = 25.0, end_learning_rate: float = 0.0001,
-                 phase_pct: float = 0.3, anneal_strategy: str = "cos", three_phase: bool = False, last_epoch: int = -1,
-                 verbose: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self,
+        max_learning_rate: float,
+        total_steps: int,
+        divide_factor: float = 25.0,
+        end_learning_rate: float = 0.0001,
+        phase_pct: float = 0.3,
+        anneal_strategy: str = "cos",
+        three_phase: bool = False,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         if total_steps <= 0 or not 0 <= phase_pct <= 1 or anneal_strategy not in SHAPES or three_phase and phase_pct > 0.5:
             raise ValueError("total_steps is positive, phase_pct between 0 and 1 (0.5 for three phases), anneal_strategy 'cos' or 'linear'")
         first, self.total, self.shape = max_learning_rate / divide_factor, total_steps, SHAPES[anneal_strategy]
@@ -297,17 +324,29 @@ class CyclicLR(LRScheduler):
     ``mode``: each cycle alike, half as high as the last, or times ``exp_gamma`` to the power of the step; ``scale_fn`` says it otherwise.
     """
 
-    def __init__(self, base_learning_rate: float, max_learning_rate: float, step_size_up: int, step_size_down: int | None = None,
-                 mode: str = "triangular", exp_gamma: float = 1.0, scale_fn: Callable[[float], float] | None = None,
-                 scale_mode: str = "cycle", last_epoch: int = -1, verbose: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self,
+        base_learning_rate: float,
+        max_learning_rate: float,
+        step_size_up: int,
+        step_size_down: int | None = None,
+        mode: str = "triangular",
+        exp_gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None,
+        scale_mode: str = "cycle",
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         if mode not in ("triangular", "triangular2", "exp_range") or scale_mode not in ("cycle", "iterations"):
             raise ValueError("mode is 'triangular', 'triangular2' or 'exp_range', scale_mode 'cycle' or 'iterations'")
         self.up = float(step_size_up)
         self.whole = self.up + (self.up if step_size_down is None else float(step_size_down))
         self.height = max_learning_rate - base_learning_rate
         scales: dict[str, Callable[[float], float]] = {
-            "triangular": lambda cycle: 1.0, "triangular2": lambda cycle: 0.5 ** (cycle - 1), "exp_range": lambda step: exp_gamma**step,
-        }  # fmt: skip
+            "triangular": lambda cycle: 1.0,
+            "triangular2": lambda cycle: 0.5 ** (cycle - 1),
+            "exp_range": lambda step: exp_gamma**step,
+        }
         self.scale = scales[mode] if scale_fn is None else scale_fn
         self.by_cycle = mode != "exp_range" if scale_fn is None else scale_mode == "cycle"
         super().__init__(base_learning_rate, last_epoch, verbose)
@@ -324,8 +363,9 @@ class CyclicLR(LRScheduler):
 class CosineAnnealingWarmRestarts(LRScheduler):
     """From the rate to ``eta_min`` along a cosine in ``T_0`` epochs, again and again, each time ``T_mult`` times as long."""
 
-    def __init__(self, learning_rate: float, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1,
-                 verbose: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self, learning_rate: float, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1, verbose: bool = False
+    ) -> None:
         if T_0 <= 0 or T_mult < 1:
             raise ValueError("T_0 and T_mult are whole numbers from 1 on")
         self.first, self.factor, self.eta_min = T_0, T_mult, eta_min
@@ -342,8 +382,15 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 class LinearLR(LRScheduler):
     """The rate times a factor that goes from ``start_factor`` to ``end_factor`` along a line, in ``total_steps``."""
 
-    def __init__(self, learning_rate: float, total_steps: int, start_factor: float = 1.0 / 3, end_factor: float = 1.0,
-                 last_epoch: int = -1, verbose: bool = False) -> None:  # fmt: skip
+    def __init__(
+        self,
+        learning_rate: float,
+        total_steps: int,
+        start_factor: float = 1.0 / 3,
+        end_factor: float = 1.0,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
         if total_steps <= 0 or not 0 < start_factor <= 1 or not 0 <= end_factor <= 1:
             raise ValueError("total_steps is positive, the factors are between 0 and 1")
         self.total, self.start, self.end = total_steps, start_factor, end_factor

@@ -37,8 +37,9 @@ class Optimizer:
     #: the state of a parameter: names, initial values, and whether each is one number
     memory: tuple[tuple[str, float, bool], ...] = ()
 
-    def __init__(self, learning_rate: Any = 0.001, parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None,
-                 name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self, learning_rate: Any = 0.001, parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None, name: str | None = None
+    ) -> None:
         if isinstance(learning_rate, bool | str) or not isinstance(learning_rate, LRScheduler) and not hasattr(learning_rate, "__float__"):
             raise TypeError(f"learning_rate must be a number or an LRScheduler, not {type(learning_rate).__name__}")
         if grad_clip is not None and not callable(grad_clip):
@@ -77,8 +78,9 @@ class Optimizer:
 
     # ---------------------------------------------------------------- programs
 
-    def minimize(self, loss: Any, startup_program: Program | None = None, parameters: Any = None, no_grad_set: Any = None,
-                 parameter_list: Any = None) -> tuple[list[Any], Pairs]:  # fmt: skip
+    def minimize(
+        self, loss: Any, startup_program: Program | None = None, parameters: Any = None, no_grad_set: Any = None, parameter_list: Any = None
+    ) -> tuple[list[Any], Pairs]:
         """Append the gradient of ``loss`` and a step of every parameter; for tensors: ``step()`` after ``loss.backward()``."""
         if not in_static_mode():
             if not isinstance(loss, Tensor):
@@ -92,8 +94,9 @@ class Optimizer:
         with program_guard(loss.program, startup_program):
             return self.apply_gradients(pairs), pairs
 
-    def backward(self, loss: Variable, startup_program: Program | None = None, parameters: Any = None, no_grad_set: Any = None,
-                 callbacks: Any = None) -> Pairs:  # fmt: skip
+    def backward(
+        self, loss: Variable, startup_program: Program | None = None, parameters: Any = None, no_grad_set: Any = None, callbacks: Any = None
+    ) -> Pairs:
         """Append the gradient of ``loss``."""
         pairs: Pairs = append_backward(loss, parameters if parameters is not None else self.parameters, no_grad_set, callbacks)
         return pairs
@@ -229,8 +232,16 @@ class Momentum(Optimizer):
     function = staticmethod(updates.momentum)
     memory = updates.MEMORY["momentum"]
 
-    def __init__(self, learning_rate: Any = 0.001, momentum: float = 0.9, parameters: Any = None, use_nesterov: bool = False,
-                 weight_decay: Any = None, grad_clip: Any = None, name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        momentum: float = 0.9,
+        parameters: Any = None,
+        use_nesterov: bool = False,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
         self.settings = {"mu": float(momentum), "nesterov": bool(use_nesterov)}
 
@@ -241,9 +252,19 @@ class Adam(Optimizer):
     function = staticmethod(updates.adam)
     memory = updates.MEMORY["adam"]
 
-    def __init__(self, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, parameters: Any = None,
-                 weight_decay: Any = None, grad_clip: Any = None, lazy_mode: bool = False, multi_precision: bool = False,
-                 name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        lazy_mode: bool = False,
+        multi_precision: bool = False,
+        name: str | None = None,
+    ) -> None:
         only_plain(lazy_mode, multi_precision)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
         self.settings = {"beta1": float(beta1), "beta2": float(beta2), "epsilon": float(epsilon)}
@@ -254,9 +275,20 @@ class AdamW(Adam):
 
     function = staticmethod(updates.adamw)
 
-    def __init__(self, learning_rate: Any = 0.001, beta1: float = 0.9, beta2: float = 0.999, epsilon: float = 1e-8, parameters: Any = None,
-                 weight_decay: float = 0.01, apply_decay_param_fun: Callable[[str], bool] | None = None, grad_clip: Any = None,
-                 lazy_mode: bool = False, multi_precision: bool = False, name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameters: Any = None,
+        weight_decay: float = 0.01,
+        apply_decay_param_fun: Callable[[str], bool] | None = None,
+        grad_clip: Any = None,
+        lazy_mode: bool = False,
+        multi_precision: bool = False,
+        name: str | None = None,
+    ) -> None:
         only_plain(lazy_mode, multi_precision)
         super().__init__(learning_rate, beta1, beta2, epsilon, parameters, None, grad_clip, name=name)
         self.decay, self.decays = float(weight_decay), apply_decay_param_fun
@@ -273,8 +305,18 @@ class RMSProp(Optimizer):
     function = staticmethod(updates.rmsprop)
     memory = updates.MEMORY["rmsprop"]
 
-    def __init__(self, learning_rate: Any, rho: float = 0.95, epsilon: float = 1e-6, momentum: float = 0.0, centered: bool = False,
-                 parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None, name: str | None = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        learning_rate: Any,
+        rho: float = 0.95,
+        epsilon: float = 1e-6,
+        momentum: float = 0.0,
+        centered: bool = False,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
         self.settings = {"rho": float(rho), "epsilon": float(epsilon), "mu": float(momentum)}
         if centered:
@@ -288,8 +330,16 @@ class Adagrad(Optimizer):
     function = staticmethod(updates.adagrad)
     memory = updates.MEMORY["adagrad"]
 
-    def __init__(self, learning_rate: Any, epsilon: float = 1e-6, parameters: Any = None, weight_decay: Any = None, grad_clip: Any = None,
-                 name: str | None = None, initial_accumulator_value: float = 0.0) -> None:  # fmt: skip
+    def __init__(
+        self,
+        learning_rate: Any,
+        epsilon: float = 1e-6,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+        initial_accumulator_value: float = 0.0,
+    ) -> None:
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
         self.settings = {"epsilon": float(epsilon)}
         self.memory = (("moment", float(initial_accumulator_value), False),)

@@ -7,7 +7,7 @@ loop. Works in place.
 
 from __future__ import annotations
 
-from symgrad.ir.core import Block, Call, For, Func, Op, substitute, walk
+from symgrad.ir.core import Block, Call, For, Func, Op, inner_first, substitute, walk
 from symgrad.ops.batched import NotBatched
 from symgrad.ops.build import Builder
 from symgrad.passes.batched_body import Rounds, results
@@ -20,18 +20,9 @@ RAISED = frozenset({"Exception"})
 def batch(func: Func, guarded: bool = True) -> Func:
     """Vectorise batch loops, in place, where code that raises may run again: ``guarded``."""
     if guarded and any(isinstance(op, For) and op.batch for op in walk(func.body)) and may_start_again(func):
-        visit(func, func.body)
+        for block in inner_first(func.body):
+            block.ops = [one for op in block.ops for one in (at_once(func, op) if isinstance(op, For) and op.batch else [op])]
     return func
-
-
-def visit(func: Func, block: Block) -> None:
-    """Vectorise the batch loops of a block and of the blocks in it, innermost first."""
-    ops: list[Op] = []
-    for op in block.ops:
-        for inner in op.blocks:
-            visit(func, inner)
-        ops += at_once(func, op) if isinstance(op, For) and op.batch else [op]
-    block.ops = ops
 
 
 def at_once(func: Func, loop: For) -> list[Op]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, While
+from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, While, same_operand
 from symgrad.ir.types import Array, Scalar, is_plural, same_extent, same_shape
 from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS, USER_ROWS
@@ -122,8 +122,10 @@ class _Reuser:
         if not rank or len(v.shape) > rank:
             return False
         # the ops between must not write to the op's operands
-        return not any(op.blocks or not isinstance(op, Call) or ROWS[op.name].consumes or ROWS[op.name].effect
-                       for op in block.ops[self.places.number[producer] + 1 : at])  # fmt: skip
+        return not any(
+            op.blocks or not isinstance(op, Call) or ROWS[op.name].consumes or ROWS[op.name].effect
+            for op in block.ops[self.places.number[producer] + 1 : at]
+        )
 
     def augmented(self, producer: Call, store: Call, block: Block) -> Call | None:
         """The op that reads the old value at the place of the store, if only ``x[i] += v`` uses it."""
@@ -136,7 +138,7 @@ class _Reuser:
             return None
         place, read = [store.args[0], *store.args[2:]], old.args
         same = old.settings["index"] == store.settings["index"] and len(place) == len(read)
-        return old if same and all(map(is_same, place, read)) else None
+        return old if same and all(map(same_operand, place, read)) else None
 
 
 def parts_of(op: Call) -> tuple[str, list[Operand]]:
@@ -145,10 +147,6 @@ def parts_of(op: Call) -> tuple[str, list[Operand]]:
     if name == op.name:
         return name, op.args
     return name, op.args[1 : 1 + len(ROWS[name].params)]
-
-
-def is_same(a: Operand, b: Operand) -> bool:
-    return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
 
 
 def into(producer: Call, store: Call, augmented: bool) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from symgrad.ir.core import Block, Call, Const, Func, Operand, Value
+from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, resolved
 from symgrad.ir.show import literal
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts, has_memory
@@ -36,18 +36,13 @@ class _Merger:
         self.known: dict[Hashable, Call] = {}
         self.table: dict[Value, Operand] = {}
 
-    def now(self, operand: Operand) -> Operand:
-        while isinstance(operand, Value) and operand in self.table:
-            operand = self.table[operand]
-        return operand
-
     def block(self, block: Block) -> None:
         entered: list[Hashable] = []
         kept = []
         split = self.func.split if block is self.func.body else None
         for k, op in enumerate(block.ops):
             if self.table:
-                op.replace_operands([self.now(o) for o in op.operands])
+                op.replace_operands([resolved(o, self.table) for o in op.operands])
             key = self.key(op) if isinstance(op, Call) else None
             if isinstance(op, Call) and key is not None:
                 first = self.known.get(key)
@@ -64,7 +59,7 @@ class _Merger:
                 self.block(inner)
             kept.append(op)
         block.ops = kept
-        block.yields = [self.now(y) for y in block.yields]
+        block.yields = [resolved(y, self.table) for y in block.yields]
         for key in entered:
             del self.known[key]
 

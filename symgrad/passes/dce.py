@@ -12,7 +12,24 @@ import re
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, applied, substitute, uses, walk
+from symgrad.ir.core import (
+    Apply,
+    Block,
+    Call,
+    Const,
+    For,
+    Func,
+    If,
+    Op,
+    Operand,
+    Value,
+    While,
+    applied,
+    same_operand,
+    substitute,
+    uses,
+    walk,
+)
 from symgrad.ir.types import UNKNOWN, Array, Tape, Type
 from symgrad.notes import Notes
 from symgrad.ops.access_regions import PATHS
@@ -201,7 +218,7 @@ def decided(body: Block) -> dict[Value, Operand]:
     table: dict[Value, Operand] = {}
     for op in walk(body):
         if isinstance(op, If):
-            table |= {out: a for out, a, b in zip(op.outs, op.then.yields, op.orelse.yields, strict=True) if is_same(a, b)}
+            table |= {out: a for out, a, b in zip(op.outs, op.then.yields, op.orelse.yields, strict=True) if same_operand(a, b)}
     return table
 
 
@@ -263,22 +280,17 @@ def is_part_of(op: Op, view: Call) -> bool:
         return False
     path, own = steps(op.settings["index"]), steps(view.settings["index"])
     operands, places = op.args[PATHS[op.name] :], view.args[PATHS["view"] :]
-    return path[: len(own)] == own and all(is_same(a, b) for a, b in zip(operands, places))
+    return path[: len(own)] == own and all(same_operand(a, b) for a, b in zip(operands, places))
 
 
 def is_of_item(op: Op, read: Call) -> bool:
     """Whether an op reads or stores a number in the list at the same index of the same list."""
-    return isinstance(op, Call) and op.name in ("table_take", "table_set") and all(map(is_same, op.args[:2], read.args))
+    return isinstance(op, Call) and op.name in ("table_take", "table_set") and all(map(same_operand, op.args[:2], read.args))
 
 
 def has_shape_of(a: Operand, b: Operand) -> bool:
     """Whether the two arrays have the same static or symbolic shape."""
     return isinstance(a.type, Array) and isinstance(b.type, Array) and a.type.shape is not None and a.type.shape == b.type.shape
-
-
-def is_same(a: Operand, b: Operand) -> bool:
-    """Whether the two operands are the same value, or equal constants."""
-    return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
 
 
 #: rows of tapes: the position of the first item, among the operands (filling) or the results (emptying)

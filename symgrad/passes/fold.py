@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While
+from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, resolved
 from symgrad.ir.types import is_complex
 from symgrad.ops.declare import ROWS
 from symgrad.passes.factors import FIRST, OF_COMPLEX
@@ -59,11 +59,6 @@ class _Folder:
         self.block(self.func.body)
         return self.changed
 
-    def now(self, operand: Operand) -> Operand:
-        while isinstance(operand, Value) and operand in self.table:
-            operand = self.table[operand]
-        return operand
-
     def replace(self, old: Value, new: Operand) -> None:
         self.table[old] = new
         self.facts.replaced(old, new)
@@ -79,11 +74,11 @@ class _Folder:
         if block is self.func.body and self.func.split is not None:
             self.func.split = len(done) if split is None else split
         block.ops = done
-        block.yields = [self.now(y) for y in block.yields]
+        block.yields = [resolved(y, self.table) for y in block.yields]
 
     def op(self, op: Op, block: Block, done: list[Op]) -> None:
         if self.table:
-            op.replace_operands([self.now(o) for o in op.operands])
+            op.replace_operands([resolved(o, self.table) for o in op.operands])
         match op:
             case Call():
                 self.call(op, block, done)
@@ -120,7 +115,7 @@ class _Folder:
                 self.facts.home[out] = block
             self.op(inner, block, done)
         for out, yielded in zip(op.outs, chosen.yields, strict=True):
-            self.replace(out, self.now(yielded))
+            self.replace(out, resolved(yielded, self.table))
         self.changed = True
 
     def never_runs(self, op: For) -> bool:
@@ -164,7 +159,7 @@ class _Folder:
                         self.tell(op, replacement if isinstance(replacement, Call) else replacement[-1], rewrite)
                     self.put(op, replacement if isinstance(replacement, list) else [replacement], block, done)
                     return
-                if replacement is not None and self.may_replace(op, replacement := self.now(replacement), block):
+                if replacement is not None and self.may_replace(op, replacement := resolved(replacement, self.table), block):
                     self.facts.reads(op.args, -1)
                     self.replace(op.outs[0], replacement)
                     return
@@ -181,7 +176,7 @@ class _Folder:
         """Replace an op by others; the last one has its results."""
         self.facts.reads(op.args, -1)
         for one in replacements:
-            one.args = [self.now(a) for a in one.args]
+            one.args = [resolved(a, self.table) for a in one.args]
             self.facts.reads(one.args, 1)
         self.discard(op.args, done)
         for one in replacements:

@@ -6,12 +6,13 @@ is for emission, not for differentiation.
 
 from __future__ import annotations
 
-from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, substitute
+from symgrad.ir.core import Block, Call, Func, Operand, Value, same_operand, substitute
 from symgrad.ir.types import Array, Scalar, same_shape
 from symgrad.notes import Notes
 from symgrad.ops.indexing import OPERANDS, has_arrays, steps
 from symgrad.passes.facts import Facts, holds
 from symgrad.passes.remarks import tell
+from symgrad.passes.unbox import is_int
 
 READS = frozenset({"view", "take"})
 
@@ -43,7 +44,7 @@ def _read(op: Call, store: Call, facts: Facts, table: dict[Value, Operand]) -> N
     value, place, index = store.args[1], store.args[2:], str(store.settings["index"])
     own, rest = op.args[1 : 1 + len(place)], op.args[1 + len(place) :]
     path = str(op.settings["index"])
-    if path != index and not path.startswith(f"{index};") or len(own) < len(place) or not all(map(_same, own, place)):
+    if path != index and not path.startswith(f"{index};") or len(own) < len(place) or not all(map(same_operand, own, place)):
         return
     if has_arrays(index, [a.type for a in place]) or "." in index or len(steps(index)) > 1:
         return
@@ -83,7 +84,7 @@ def _fills(value: Value, store: Call, facts: Facts) -> bool:
             return False
         single = _are_single(store)
         places = zip(read.args[1:], store.args[2:], single, strict=True)
-        if not all(_same(a, b) or index is not None and (a, b) == index or any_ and _is_int(a) for a, b, any_ in places):
+        if not all(same_operand(a, b) or index is not None and (a, b) == index or any_ and is_int(a) for a, b, any_ in places):
             return False
     return bool(facts.sources(value))
 
@@ -94,17 +95,8 @@ def _are_single(store: Call) -> list[bool]:
     operands = store.args[2:]
     for letter in str(store.settings["index"]):
         count = OPERANDS[letter]
-        flags += [letter == "i" and _is_int(operands[len(flags)])] * count
+        flags += [letter == "i" and is_int(operands[len(flags)])] * count
     return flags
-
-
-def _is_int(operand: Operand) -> bool:
-    """Whether the operand is an integer number."""
-    return isinstance(operand.type, Scalar) and operand.type.kind == "int"
-
-
-def _same(a: Operand, b: Operand) -> bool:
-    return a is b or (isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key())
 
 
 __all__ = ["forwarding"]

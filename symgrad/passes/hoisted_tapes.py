@@ -8,7 +8,7 @@ and reads no slot that it has not written.
 
 from __future__ import annotations
 
-from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, walk
+from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, inner_first, walk
 from symgrad.ir.types import Tape
 from symgrad.notes import Notes
 from symgrad.passes.facts import halves_kept
@@ -22,16 +22,15 @@ def hoisted_tapes(func: Func) -> Func:
     """Create tapes outside of loops, in place."""
     if any(isinstance(op, Call) and op.name in MAKING for op in walk(func.body)):
         with halves_kept(func):
-            visit(func.body, func.notes)
+            for block in inner_first(func.body):
+                hoist(block, func.notes)
     return func
 
 
-def visit(block: Block, notes: Notes | None) -> None:
-    """Rewrite the loops of a block, inner loops first."""
+def hoist(block: Block, notes: Notes | None) -> None:
+    """Rewrite the loops of a block."""
     done: list[Op] = []
     for op in block.ops:
-        for inner in op.blocks:
-            visit(inner, notes)
         if isinstance(op, For | While):
             moved = taken_out(op)
             done += moved

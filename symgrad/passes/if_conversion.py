@@ -9,7 +9,7 @@ others.
 
 from __future__ import annotations
 
-from symgrad.ir.core import Block, Call, Const, Func, If, Op, Operand
+from symgrad.ir.core import Block, Call, Const, Func, If, Op, Operand, inner_first
 from symgrad.ir.types import Scalar
 from symgrad.notes import Notes
 from symgrad.passes.facts import halves_kept, holds
@@ -21,16 +21,15 @@ def if_conversion(func: Func) -> Func:
     """Turn branches that only choose a bool into ops, in place."""
     if holds(func, If):
         with halves_kept(func):
-            visit(func.body, func.notes)
+            for block in inner_first(func.body):
+                convert(block, func.notes)
     return func
 
 
-def visit(block: Block, notes: Notes | None) -> None:
-    """Rewrite the branches of a block, inner ones first."""
+def convert(block: Block, notes: Notes | None) -> None:
+    """Rewrite the branches of a block."""
     done: list[Op] = []
     for op in block.ops:
-        for inner in op.blocks:
-            visit(inner, notes)
         replacement = said(op) if isinstance(op, If) else None
         if replacement is not None:
             tell(notes, op, "both sides are computed, which costs less than choosing")

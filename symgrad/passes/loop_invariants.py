@@ -94,8 +94,15 @@ def called(op: Call) -> str:
 def _shapes(loop: For | While, inside: set[Value], moved: list[Op]) -> None:
     """Hoist the shape of a part of an array that the loop changes in place; it is loop-invariant."""
     pairs = zip(loop.inits, loop.carried, strict=True)
-    slots = {c: i for i, c in pairs if isinstance(i, Value) and isinstance(i.type, Array) and isinstance(c.type, Array)
-             and i.type.rank is not None and i.type.rank == c.type.rank}  # fmt: skip
+    slots = {
+        c: i
+        for i, c in pairs
+        if isinstance(i, Value)
+        and isinstance(i.type, Array)
+        and isinstance(c.type, Array)
+        and i.type.rank is not None
+        and i.type.rank == c.type.rank
+    }
     base: dict[Value, Value] = {carried: carried for carried in slots}
     parts: dict[Value, Call] = {}
     for op in loop.body.ops:

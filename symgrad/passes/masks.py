@@ -78,8 +78,14 @@ class _Masks:
     def kept(self, op: Call, k: int) -> None:
         """For a mask from a tape: save the indices instead, if every value saved at this position is a mask."""
         tape = self.facts.find((op.args[0], False))  # type: ignore[arg-type]
-        ends = [o for o in walk(self.func.body) if isinstance(o, Call) and o.name in (*FILLING, *EMPTYING)
-                and isinstance(o.args[0], Value) and self.facts.find((o.args[0], False)) == tape]  # fmt: skip
+        ends = [
+            o
+            for o in walk(self.func.body)
+            if isinstance(o, Call)
+            and o.name in (*FILLING, *EMPTYING)
+            and isinstance(o.args[0], Value)
+            and self.facts.find((o.args[0], False)) == tape
+        ]
         counts = {len(o.outs) - EMPTYING[o.name] if o.name in EMPTYING else len(o.args) - FILLING[o.name] for o in ends}
         if len(counts) > 1:
             return  # different tapes, of which one may replace the other

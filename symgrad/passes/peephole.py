@@ -286,8 +286,12 @@ def element_of_row(op: Call, facts: Facts) -> Call | None:
 def is_cell(op: Call) -> bool:
     """Whether the path is one index on each of the first axes of an array of float64."""
     x, path = op.args[0].type, op.args[1:]
-    return (isinstance(x, Array) and x.dtype == "f64" and op.settings["index"] == "i" * len(path)
-            and all(isinstance(p.type, Scalar) and p.type.kind == "int" for p in path))  # fmt: skip
+    return (
+        isinstance(x, Array)
+        and x.dtype == "f64"
+        and op.settings["index"] == "i" * len(path)
+        and all(isinstance(p.type, Scalar) and p.type.kind == "int" for p in path)
+    )
 
 
 def shape_of_computed(op: Call, facts: Facts) -> Call | None:

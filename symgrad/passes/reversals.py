@@ -5,9 +5,7 @@ Only in the backward half: the user's own statements stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from symgrad.ir.core import Block, Call, Const, Func, Op, Value
+from symgrad.ir.core import Block, Call, Const, Func, Op, Value, walk
 from symgrad.ir.types import Array, Scalar
 from symgrad.passes.facts import halves_kept
 from symgrad.passes.remarks import tell
@@ -16,8 +14,8 @@ from symgrad.passes.remarks import tell
 def reversals(func: Func) -> Func:
     """Reverse the added value instead of the array that it is added to; works in place."""
     with halves_kept(func):
-        late = set() if func.split is None else {inner for op in func.body.ops[func.split :] for inner in within(op)}
-        for block in blocks(func.body):
+        late = set() if func.split is None else set(walk(Block(ops=func.body.ops[func.split :])))
+        for block in (func.body, *(inner for op in walk(func.body) for inner in op.blocks)):
             ops: list[Op] = []
             for op in block.ops:
                 if op in late and isinstance(op, Call) and op.name == "add_at" and is_reversed(op):
@@ -41,22 +39,6 @@ def is_reversed(op: Call) -> bool:
     whole = all(isinstance(a, Const) and a.value == expected for a, expected in zip(items[-3:], (None, None, -1), strict=True))
     plain = all(isinstance(a, Const) or isinstance(a.type, Scalar) for a in items)
     return whole and plain and x.rank - index.count("i") == 1 and v.rank == 1
-
-
-def within(op: Op) -> Iterator[Op]:
-    """An op and all ops inside it."""
-    yield op
-    for block in op.blocks:
-        for inner in block.ops:
-            yield from within(inner)
-
-
-def blocks(block: Block) -> Iterator[Block]:
-    """A block and all blocks inside it."""
-    yield block
-    for op in block.ops:
-        for inner in op.blocks:
-            yield from blocks(inner)
 
 
 __all__ = ["reversals"]

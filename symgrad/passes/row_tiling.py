@@ -68,13 +68,25 @@ class _Chain:
 
     def inputs(self) -> list[Value]:
         """The arrays of which the chain reads rows."""
-        return list(dict.fromkeys(a for op in self.ops for a, along in zip(op.args, self.parts[op].along, strict=True)
-                                  if along and isinstance(a, Value) and a not in self.rows.partial))  # fmt: skip
+        return list(
+            dict.fromkeys(
+                a
+                for op in self.ops
+                for a, along in zip(op.args, self.parts[op].along, strict=True)
+                if along and isinstance(a, Value) and a not in self.rows.partial
+            )
+        )
 
     def others(self) -> list[Value]:
         """The arrays that the chain reads as a whole."""
-        return list(dict.fromkeys(a for op in self.ops for a, along in zip(op.args, self.parts[op].along, strict=True)
-                                  if not along and isinstance(a, Value) and isinstance(a.type, Array)))  # fmt: skip
+        return list(
+            dict.fromkeys(
+                a
+                for op in self.ops
+                for a, along in zip(op.args, self.parts[op].along, strict=True)
+                if not along and isinstance(a, Value) and isinstance(a.type, Array)
+            )
+        )
 
     def widest(self) -> tuple[Extent, ...]:
         """The shape of one row of the largest arrays."""
@@ -148,15 +160,22 @@ class _Strips:
         outs, choice = plan
         self.table.update(zip(results, outs, strict=True))
         size = f"{BLOCK}" if not widest else f"about {ROWS_BLOCK}"
-        tell(self.func.notes, chain.ops[0],
-             f"{count} ops on {'arrays' if widest else 'vectors'} of more than {LEAST} elements are done in pieces of {size}")  # fmt: skip
+        tell(
+            self.func.notes,
+            chain.ops[0],
+            f"{count} ops on {'arrays' if widest else 'vectors'} of more than {LEAST} elements are done in pieces of {size}",
+        )
         return chain, choice
 
     def results(self, chain: _Chain) -> list[Value]:
         """The values of the chain that are read outside it."""
         inside = set(chain.ops)
-        return [out for op in chain.ops for out in op.outs
-                if out in self.places.yielded or any(reader not in inside for reader in self.places.readers.get(out, ()))]  # fmt: skip
+        return [
+            out
+            for op in chain.ops
+            for out in op.outs
+            if out in self.places.yielded or any(reader not in inside for reader in self.places.readers.get(out, ()))
+        ]
 
 
 class _Pieces:

@@ -9,12 +9,12 @@ from the numbers; where one is defined elsewhere, its elements are read.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While, substitute, walk
+from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While, definitions, substitute, walk
 from symgrad.ir.types import Array, Scalar, kind_of
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder
@@ -61,21 +61,12 @@ FUNCTIONS = frozenset({
 def scalar_replacement(func: Func, compiled: bool = False) -> Func:
     """Replace small arrays in loops by their elements, in place."""
     loops = [op for op in walk(func.body) if isinstance(op, For | While)]
-    if any(small_shape(value.type) for loop in loops for block in loop.blocks for value in defined(block)):
+    if any(small_shape(value.type) for loop in loops for block in loop.blocks for value in definitions(block)):
         groups = Groups(func, COMPILED if compiled else INTERPRETED)
         chosen = groups.chosen()
         if chosen:
             Replacement(func, chosen, groups.formed, groups.maker).run()
     return func
-
-
-def defined(block: Block) -> Iterator[Value]:
-    """The values that a block, and the blocks inside it, define."""
-    yield from block.args
-    for op in walk(block):
-        yield from op.outs
-        for inner in op.blocks:
-            yield from inner.args
 
 
 @dataclass(slots=True)
@@ -123,7 +114,7 @@ class Groups:
         self.formed: set[Op] = set()  #: ops that have a form on elements
         self.scratch = Block()
         self.elements = Elements(Builder(self.scratch), placeholders, self.maker)
-        every = (*func.params, *defined(func.body))
+        every = (*func.params, *definitions(func.body))
         self.shapes = {v: shape for v in every if (shape := small_shape(v.type)) and not self.may_be_nothing(v)}
         doubtful = Unbound.of(func.body).sides
         for op in walk(func.body):
@@ -408,8 +399,12 @@ READS, STORES = frozenset({"view", "take"}), frozenset({"set_at", "add_at"})
 def is_cell(op: Call, path: Sequence[Operand], shape: tuple[int, ...] | None) -> bool:
     """Whether the path is one index on each leading axis, and the part at it has that shape."""
     array = op.args[0].type
-    return (isinstance(array, Array) and op.settings["index"] == "i" * len(path) and shape == (array.shape or ())[len(path) :]
-            and all(isinstance(p.type, Scalar) and p.type.kind == "int" for p in path))  # fmt: skip
+    return (
+        isinstance(array, Array)
+        and op.settings["index"] == "i" * len(path)
+        and shape == (array.shape or ())[len(path) :]
+        and all(isinstance(p.type, Scalar) and p.type.kind == "int" for p in path)
+    )
 
 
 def operands_of(op: Op, maker: Mapping[Value, Op]) -> list[Operand]:

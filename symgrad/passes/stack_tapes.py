@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from symgrad.ir.core import Block, Call, For, Func, Op, Value, walk
+from symgrad.ir.core import Block, Call, For, Func, Op, Value, definitions, walk
 from symgrad.ir.types import Tape, Type
-from symgrad.ops.build import values
 
 
 def stack_tapes(func: Func) -> Func:
@@ -20,7 +19,7 @@ def stack_tapes(func: Func) -> Func:
     reads = [op.args[0] for op in walk(func.body) if isinstance(op, Call) and op.name == "get"]
     if len(set(reads)) == len(reads):
         block(func.body, None)
-        for value in values(func.body):
+        for value in definitions(func.body):
             value.type = stacked(value.type)
     return func
 

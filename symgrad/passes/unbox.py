@@ -424,8 +424,13 @@ def is_widening(op: Call) -> bool:
 def is_element(op: Call) -> bool:
     """Whether the op reads one element."""
     index, x = op.settings.get("index", ""), op.args[0].type if op.args else None
-    return (op.name == "take" and isinstance(x, Array) and x.dtype == "f64" and index == "i" * (x.rank or 0) != ""
-            and all(isinstance(a.type, Scalar) and a.type.kind == "int" for a in op.args[1:]))  # fmt: skip
+    return (
+        op.name == "take"
+        and isinstance(x, Array)
+        and x.dtype == "f64"
+        and index == "i" * (x.rank or 0) != ""
+        and all(isinstance(a.type, Scalar) and a.type.kind == "int" for a in op.args[1:])
+    )
 
 
 def by_elements(op: Op) -> bool:

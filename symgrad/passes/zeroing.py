@@ -50,8 +50,13 @@ class _Zeroing:
         value, out = op.args[1], op.outs[0]
         plain = isinstance(value, Const) and type(value.value) in (int, float) and value.value == 0
         index = op.settings["index"]
-        return (plain and out in self.facts.late and getattr(out.type, "kind", None) == "float" and "." not in index
-                and not has_arrays(index, [a.type for a in op.args[2:]]))  # fmt: skip
+        return (
+            plain
+            and out in self.facts.late
+            and getattr(out.type, "kind", None) == "float"
+            and "." not in index
+            and not has_arrays(index, [a.type for a in op.args[2:]])
+        )
 
     def taken(self, zero: Call, block: Block) -> Call | None:
         """The op that has read the zeroed place before."""

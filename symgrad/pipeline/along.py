@@ -119,8 +119,14 @@ def passed_by_name(passed: str, texts: list[str]) -> str:
     assert isinstance(call, ast.Call)
     last = [k for k in call.keywords if k.arg is None]
     named = [k for k in call.keywords if k.arg is not None]
-    return ", ".join([*map(ast.unparse, [*call.args]), *(f"{k.arg}={ast.unparse(k.value)}" for k in named), *texts,
-                      *(f"**{ast.unparse(k.value)}" for k in last)])  # fmt: skip
+    return ", ".join(
+        [
+            *map(ast.unparse, [*call.args]),
+            *(f"{k.arg}={ast.unparse(k.value)}" for k in named),
+            *texts,
+            *(f"**{ast.unparse(k.value)}" for k in last),
+        ]
+    )
 
 
 def tangent_words(job: Job, wrt: list[int]) -> list[str]:

@@ -244,8 +244,9 @@ def whole_gradient(job: Job, primal: Func, wrt: list[int], active: list[int]) ->
     """The gradient, with the value or auxiliary results if requested."""
     lowered, keep = job.lowered, job.request.value or job.request.has_aux
     with timed(primal.notes, "differentiate", "gradient"):
-        derivative = gradient(primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=costs(job), fused=True,
-                              budget=budget_of(job))  # fmt: skip
+        derivative = gradient(
+            primal, wrt, active_results=active, value=keep, name=f"{primal.name}_grad", costs=costs(job), fused=True, budget=budget_of(job)
+        )
         derivative.guarded = primal.guarded
         has_custom = holds_any(derivative, "custom derivatives", "calls")
         derivative = job.stage("adjoint", expanded(derivative) if has_custom else derivative)
@@ -374,8 +375,9 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
     """A pair of functions: forward returns the result and a closure over the residuals."""
     name = free_name(job, primal.name, "_forward", "_backward", *(f"_vjp{end}" for end in ENDS))
     with timed(primal.notes, "differentiate", "gradient"):
-        whole = gradient(primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp", costs=costs(job),
-                         budget=budget_of(job))  # fmt: skip
+        whole = gradient(
+            primal, wrt, active_results=active, value=True, seeds=True, name=f"{name}_vjp", costs=costs(job), budget=budget_of(job)
+        )
         whole = job.stage("adjoint", expanded(whole))
     whole = run(REMARKS, run(OPTIMISE, whole))
     job.stage("optimized", whole)

@@ -89,12 +89,12 @@ def header_for(job: Job, func: Func, name: str, result: str, doc: str) -> Header
         if text in names:
             value.name = text
     again = f"{name}_plain({passed_text(job)})"
-    return Header(name, parameter_text(job), bind, result, doc, lines_of(job), objects=job.lowered.objects, again=again,
-                  beside=job.defined)  # fmt: skip
+    return Header(name, parameter_text(job), bind, result, doc, lines_of(job), objects=job.lowered.objects, again=again, beside=job.defined)
 
 
-def saved(job: Job, emission: Emission, name: str, examples: Sequence[str] | None,
-          kernel: Callable[[Job], Kernel | Pair] | None = None) -> str:  # fmt: skip
+def saved(
+    job: Job, emission: Emission, name: str, examples: Sequence[str] | None, kernel: Callable[[Job], Kernel | Pair] | None = None
+) -> str:
     """The text of a saved module; ``kernel`` returns the texts of the kernels that run where numba is installed."""
     if job.lowered.caught:
         raise SaveError("it handles exceptions, which a saved derivative cannot refuse")

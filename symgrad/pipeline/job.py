@@ -111,20 +111,29 @@ class Job:
         if self.request.holomorphic:
             self.check_complex([type_])
         elif is_complex(type_):
-            raise NotScalar("the output is complex, and a gradient is of a real number", self.result_loc(),
-                            "return its real part or absolute value, use vjp with a complex seed, or holomorphic=True")  # fmt: skip
+            raise NotScalar(
+                "the output is complex, and a gradient is of a real number",
+                self.result_loc(),
+                "return its real part or absolute value, use vjp with a complex seed, or holomorphic=True",
+            )
 
     def check_complex(self, outputs: Sequence[Type]) -> None:
         """Check that a complex derivative is of complex results with respect to complex arguments."""
         for output in outputs:
             if not is_complex(output):
-                raise NotScalar(f"the output is {output}, and holomorphic=True is for functions that return a complex number",
-                                self.result_loc(), "leave holomorphic out")  # fmt: skip
+                raise NotScalar(
+                    f"the output is {output}, and holomorphic=True is for functions that return a complex number",
+                    self.result_loc(),
+                    "leave holomorphic out",
+                )
         for k in self.requested():
             type_, text = self.lowered.func.params[k].type, self.lowered.inputs[k][1]
             if not is_complex(type_):
-                raise BadArgument(f"{text} is {type_}, and holomorphic=True is for complex arguments", self.parameter_loc(root_of(text)),
-                                  f"pass {text} + 0j, or leave holomorphic out")  # fmt: skip
+                raise BadArgument(
+                    f"{text} is {type_}, and holomorphic=True is for complex arguments",
+                    self.parameter_loc(root_of(text)),
+                    f"pass {text} + 0j, or leave holomorphic out",
+                )
 
     def check_matrices(self) -> None:
         """Check that a Jacobian is of real numbers and arrays of known rank, with respect to such; a holomorphic one of complex ones."""
@@ -134,19 +143,28 @@ class Job:
             self.check_complex(outputs)
         for type_ in outputs:
             if is_complex(type_) and is_real:
-                raise NotScalar("the output is complex, and a Jacobian is of real numbers", loc,
-                                "return its parts, for example np.stack([out.real, out.imag]), or pass holomorphic=True")  # fmt: skip
+                raise NotScalar(
+                    "the output is complex, and a Jacobian is of real numbers",
+                    loc,
+                    "return its parts, for example np.stack([out.real, out.imag]), or pass holomorphic=True",
+                )
             if isinstance(type_, Scalar | Array) and not carries(type_):
-                raise NotScalar(f"the output holds {type_}: integers and booleans have no derivative", loc,
-                                "return them as auxiliary results: (out, aux), with has_aux=True")  # fmt: skip
+                raise NotScalar(
+                    f"the output holds {type_}: integers and booleans have no derivative",
+                    loc,
+                    "return them as auxiliary results: (out, aux), with has_aux=True",
+                )
             if not isinstance(type_, Array):  # an array is checked at run time
                 refuse_unless_array(f"the output holds {type_}", "of", type_, loc, "return arrays, for example np.array(out)")
         for k in self.requested():
             type_, text = func.params[k].type, self.lowered.inputs[k][1]
             loc = self.parameter_loc(root_of(text))
             if is_complex(type_) and is_real:
-                raise NotScalar(f"{text} is complex, and a Jacobian is with respect to real numbers", loc,
-                                "pass the real and the imaginary part as two arguments, or holomorphic=True")  # fmt: skip
+                raise NotScalar(
+                    f"{text} is complex, and a Jacobian is with respect to real numbers",
+                    loc,
+                    "pass the real and the imaginary part as two arguments, or holomorphic=True",
+                )
             refuse_unless_array(f"{text} is {type_}", "with respect to", type_, loc, "pass an array")
 
     def result_loc(self) -> Loc:

@@ -135,8 +135,15 @@ def emission(job: Job, parts: Linear, name: str, wrt: list[int]) -> Emitted:
     last = printed(parts.second, job)
     words = argument_names([v.name for v in last.params], job.lowered.objects)
     places = iter([f"{{{parts.active.index(k)}}}" if k in parts.active else "None" for k in range(job.output.count)])
-    header = Header(f"{name}_linear", ", ".join(words), {}, tangent_text(job.output, places),
-                    document(job, "Tangent"), lines_of(job), objects=job.lowered.objects)  # fmt: skip
+    header = Header(
+        f"{name}_linear",
+        ", ".join(words),
+        {},
+        tangent_text(job.output, places),
+        document(job, "Tangent"),
+        lines_of(job),
+        objects=job.lowered.objects,
+    )
     beside = job.defined | first.defined
     second = emit(last, replace(header, bind=dict(zip(last.params, words, strict=True)), beside=beside))
     out = "out[0]" if job.request.has_aux else "out"

@@ -101,10 +101,23 @@ def loaded(job: Job, emitted: Emitted, name: str, later: Later, comparable: Comp
     if lowered.caught:
         function = refusing(function, lowered.caught)
     kernel = job.target is not None and job.target.kept and not lowered.caught
-    return Compiled(function, emitted.text, tuple((c.text, c.abstract) for c in lowered.captured), lowered.mutated, later.stages,
-                    functools.partial(later.saved, kernel), job.request.pins, lowered.objects, later,
-                    relied=lowered.relied, inactive=tuple(job.inactive), identities=lowered.identities, apart=lowered.apart,
-                    related=lowered.related, comparable=comparable)  # fmt: skip
+    return Compiled(
+        function,
+        emitted.text,
+        tuple((c.text, c.abstract) for c in lowered.captured),
+        lowered.mutated,
+        later.stages,
+        functools.partial(later.saved, kernel),
+        job.request.pins,
+        lowered.objects,
+        later,
+        relied=lowered.relied,
+        inactive=tuple(job.inactive),
+        identities=lowered.identities,
+        apart=lowered.apart,
+        related=lowered.related,
+        comparable=comparable,
+    )
 
 
 def give_defaults(function: Callable[..., Any], values: Mapping[str, Any]) -> None:

@@ -201,18 +201,43 @@ def plain_job(job: Job) -> Plain:
     line = lines_of(job)
     quoted = [[loc.file, loc.line, line(loc.file, loc.line)] for loc in faithful.places.values() if loc.line and not loc.text]
     asked = [
-        list(request.wrt), request.structure, request.value, request.has_aux, request.pullback, request.allow_unused, request.strict,
-        sorted(request.no_grad), request.optimize, plain_data(request.pins), request.jit, request.primal, request.jacobian,
-        request.mode, request.along, request.forward, request.linear, plain_data(request.checkpoints), request.memory, request.holomorphic,
-    ]  # fmt: skip
+        list(request.wrt),
+        request.structure,
+        request.value,
+        request.has_aux,
+        request.pullback,
+        request.allow_unused,
+        request.strict,
+        sorted(request.no_grad),
+        request.optimize,
+        plain_data(request.pins),
+        request.jit,
+        request.primal,
+        request.jacobian,
+        request.mode,
+        request.along,
+        request.forward,
+        request.linear,
+        plain_data(request.checkpoints),
+        request.memory,
+        request.holomorphic,
+    ]
     return [
-        main, faithful.plain(), inputs, captured, quoted, asked,
+        main,
+        faithful.plain(),
+        inputs,
+        captured,
+        quoted,
+        asked,
         [plain_result(lowered.result), list(lowered.mutated), lowered.raises, plain_objects(job), list(map(list, lowered.aliases.items()))],
         [job.source.name, where, parameter_text(job), passed_text(job)],
-        [[[name, plain_abstract(item)] for name, item in job.signature.params], plain_data(job.signature.same),
-         plain_data(job.signature.converted)],
+        [
+            [[name, plain_abstract(item)] for name, item in job.signature.params],
+            plain_data(job.signature.same),
+            plain_data(job.signature.converted),
+        ],
         None if job.target is None else numba_version(),
-    ]  # fmt: skip
+    ]
 
 
 def plain_result(result: Result) -> Plain:

@@ -119,8 +119,14 @@ class Graph:
         self.builder.append(If(outs, self.builder.loc, test, then, orelse))
         self.values.update(zip(outputs, outs, strict=True))
 
-    def loop(self, inits: Sequence[Operand], carried: Sequence[Key], test: Callable[[], list[Operand]], body: Callable[[], list[Operand]],
-             outputs: Sequence[Key]) -> None:  # fmt: skip
+    def loop(
+        self,
+        inits: Sequence[Operand],
+        carried: Sequence[Key],
+        test: Callable[[], list[Operand]],
+        body: Callable[[], list[Operand]],
+        outputs: Sequence[Key],
+    ) -> None:
         """Append a loop that runs while its test holds."""
         kinds = [init.type for init in inits]
         for _ in range(8):

@@ -59,8 +59,11 @@ def runner(code: Compiled, around: Around) -> Run:
     for k, (name, value) in enumerate(around.fed.items()):
         words[name] = f"x{k}"
         space |= {f"name{k}": name, f"shape{k}": value.shape, f"dtype{k}": value.dtype}
-        lines += [f"    x{k} = feed[name{k}]", f"    if type(x{k}) is not ndarray or x{k}.shape != shape{k} or x{k}.dtype != dtype{k}:",
-                  "        return None"]  # fmt: skip
+        lines += [
+            f"    x{k} = feed[name{k}]",
+            f"    if type(x{k}) is not ndarray or x{k}.shape != shape{k} or x{k}.dtype != dtype{k}:",
+            "        return None",
+        ]
     lines += ["    kept = store.held", "    if store.stamp is not seen[0]:", "        if not fit(kept):", "            return None",
               "        seen[0] = store.stamp"]  # fmt: skip
     schedules = {name: rate for name, rate in around.schedules if name in around.kept}
@@ -69,8 +72,12 @@ def runner(code: Compiled, around: Around) -> Run:
         space[f"name{k}"] = name
         if name in schedules:
             space |= {f"rate{k}": schedules[name], f"last{k}": [None, None], f"number{k}": around.kept[name].dtype.type}
-            lines += [f"    rate = rate{k}()", f"    if rate != last{k}[0]:", f"        last{k}[:] = rate, number{k}(rate)",
-                      f"    x{k} = kept[name{k}] = last{k}[1]"]  # fmt: skip
+            lines += [
+                f"    rate = rate{k}()",
+                f"    if rate != last{k}[0]:",
+                f"        last{k}[:] = rate, number{k}(rate)",
+                f"    x{k} = kept[name{k}] = last{k}[1]",
+            ]
         else:
             lines.append(f"    x{k} = kept[name{k}]")
     arguments = []

@@ -79,8 +79,9 @@ class Batch:
 # ------------------------------------------------------------------ parameters
 
 
-def places_of(name: str, parameters: Sequence[inspect.Parameter], in_axes: Axes, count: int,
-              keywords: Sequence[str]) -> tuple[list[Place], dict[str, Place]]:  # fmt: skip
+def places_of(
+    name: str, parameters: Sequence[inspect.Parameter], in_axes: Axes, count: int, keywords: Sequence[str]
+) -> tuple[list[Place], dict[str, Place]]:
     """Return the batch axes of ``count`` arguments and of keyword arguments; raise BadArgument if ``in_axes`` does not fit them.
 
     A tuple or list has an axis for each parameter by position; keyword arguments beyond it have axis 0. Parameters

@@ -72,8 +72,9 @@ def directions_of(size: int) -> np.ndarray:
     return direction
 
 
-def blocks_of(entries: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int], outputs: Sequence[Any],
-              inputs: Sequence[Any]) -> list[Any]:  # fmt: skip
+def blocks_of(
+    entries: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int], outputs: Sequence[Any], inputs: Sequence[Any]
+) -> list[Any]:
     """The matrix as ``scipy.sparse`` arrays: a block for each leaf of the results and each of the arguments. ``rows`` are in order."""
     from scipy.sparse import csr_array
 

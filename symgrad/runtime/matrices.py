@@ -101,9 +101,21 @@ def by_blas(
 
 @plainly
 def multiply(
-    out: Any, rows: int, columns: int, a: Any, a_rows: int, a_columns: int, b: Any, b_rows: int, b_columns: int,
-    m: int, n: int, k: int, scale: Any, dtype: Any,
-) -> None:  # fmt: skip
+    out: Any,
+    rows: int,
+    columns: int,
+    a: Any,
+    a_rows: int,
+    a_columns: int,
+    b: Any,
+    b_rows: int,
+    b_columns: int,
+    m: int,
+    n: int,
+    k: int,
+    scale: Any,
+    dtype: Any,
+) -> None:
     """Compute ``out = a @ b + scale * out`` for a scale of 0 or 1, with matrices given by address and strides."""
     apart()
     if m * n * k <= SMALL or columns != 1 or rows < n:
@@ -230,8 +242,18 @@ def gesv(typing: Any, n: Any, columns: Any, a: Any, pivots: Any, x: Any) -> Any:
 
 @plainly
 def solve(
-    out: Any, rows: int, columns: int, a: Any, a_rows: int, a_columns: int, b: Any, b_rows: int, b_columns: int, n: int, m: int,
-) -> None:  # fmt: skip
+    out: Any,
+    rows: int,
+    columns: int,
+    a: Any,
+    a_rows: int,
+    a_columns: int,
+    b: Any,
+    b_rows: int,
+    b_columns: int,
+    n: int,
+    m: int,
+) -> None:
     """Store the solution of ``a @ out = b``, with matrices given by address and strides."""
     apart()
     if n <= FEW:

@@ -37,8 +37,9 @@ def unbroadcast(g: Any, shape: tuple[int, ...], array: bool = False) -> Any:
     return g[()] if isinstance(g, np.ndarray) and not shape else g
 
 
-def fitting_seed(seed: Any, shape: tuple[int, ...] | None = None, of_complex: bool = False, dtype: str | None = None,
-                 name: str = "a seed") -> Any:  # fmt: skip
+def fitting_seed(
+    seed: Any, shape: tuple[int, ...] | None = None, of_complex: bool = False, dtype: str | None = None, name: str = "a seed"
+) -> Any:
     """The seed of a pullback for a result of this shape, or for a number; it is broadcast, as in ``sum(seed * result)``.
 
     ``name`` is the name of this part of the seeds in errors: TypeError if it is no real number or array, ValueError

@@ -14,9 +14,19 @@ import numpy as np
 from symgrad.runtime.solvers import convergence
 
 
-def solution_cotangents(solve_ivp: Callable[..., Any], rate: Callable[..., Any], pullback: Callable[..., Any],
-                        jacobian: Callable[..., Any], weights: Any, start: Any, times: Any, y0: Any, args: tuple[Any, ...] = (),
-                        is_adjoint: bool = False, **options: Any) -> Any:  # fmt: skip
+def solution_cotangents(
+    solve_ivp: Callable[..., Any],
+    rate: Callable[..., Any],
+    pullback: Callable[..., Any],
+    jacobian: Callable[..., Any],
+    weights: Any,
+    start: Any,
+    times: Any,
+    y0: Any,
+    args: tuple[Any, ...] = (),
+    is_adjoint: bool = False,
+    **options: Any,
+) -> Any:
     """The cotangents of ``y0``, then of the values that ``rate`` reads, for the cotangents ``weights`` of the states at ``times``.
 
     The states, of ``dy/dt = rate(t, y, *args)`` from ``y0`` at ``start``, are columns. ``options`` are those of
@@ -68,8 +78,17 @@ def is_adjoint_faster(steps: int, times: int, size: int, count: int, method: Any
     return 3000 * begun * times < steps * size * count
 
 
-def by_adjoint(solve_ivp: Callable[..., Any], pullback: Callable[..., Any], jacobian: Callable[..., Any], jumps: Any, moments: Any,
-               path: Callable[[Any], Any], count: int, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:  # fmt: skip
+def by_adjoint(
+    solve_ivp: Callable[..., Any],
+    pullback: Callable[..., Any],
+    jacobian: Callable[..., Any],
+    jumps: Any,
+    moments: Any,
+    path: Callable[[Any], Any],
+    count: int,
+    args: tuple[Any, ...],
+    options: Mapping[str, Any],
+) -> Any:
     """The cotangents by the adjoint equation ``dw/dt = -w df/dy``, backwards in time; at each moment a column of ``jumps`` is added.
 
     The integral of ``w df/da`` is computed along with ``w`` (Cao, Li, Petzold and Serban, Adjoint sensitivity
@@ -103,8 +122,17 @@ def by_adjoint(solve_ivp: Callable[..., Any], pullback: Callable[..., Any], jaco
     return cotangents
 
 
-def by_sensitivities(solve_ivp: Callable[..., Any], rate: Callable[..., Any], jacobian: Callable[..., Any], jumps: Any, moments: Any,
-                     y0: Any, count: int, args: tuple[Any, ...], options: Mapping[str, Any]) -> Any:  # fmt: skip
+def by_sensitivities(
+    solve_ivp: Callable[..., Any],
+    rate: Callable[..., Any],
+    jacobian: Callable[..., Any],
+    jumps: Any,
+    moments: Any,
+    y0: Any,
+    count: int,
+    args: tuple[Any, ...],
+    options: Mapping[str, Any],
+) -> Any:
     """The cotangents by sensitivities, which are solved for together with the states: ``ds/dt = df/dy s + df/da``."""
     size, settings = len(jumps), dict(options)
     if options.get("method") in ("BDF", "Radau"):
@@ -118,8 +146,9 @@ def by_sensitivities(solve_ivp: Callable[..., Any], rate: Callable[..., Any], ja
     return np.einsum("ik,ijk->j", jumps, run.y[size:].reshape(size, count, -1))
 
 
-def solved(solve_ivp: Callable[..., Any], change: Callable[..., Any], ends: Any, first: Any, times: Any,
-           settings: Mapping[str, Any]) -> Any:  # fmt: skip
+def solved(
+    solve_ivp: Callable[..., Any], change: Callable[..., Any], ends: Any, first: Any, times: Any, settings: Mapping[str, Any]
+) -> Any:
     """A solution at some times; None, after a warning, where there is none.
 
     An explicit method would search for its first step forever where the initial rate is not finite.
@@ -143,8 +172,9 @@ def states_reached(result: Any, initial: Any, times: Any) -> Any:
     return result.y
 
 
-def rate_with_sensitivities(rate: Callable[..., Any], jacobian: Callable[..., Any], t: float, z: Any, args: tuple[Any, ...],
-                            size: int) -> Any:  # fmt: skip
+def rate_with_sensitivities(
+    rate: Callable[..., Any], jacobian: Callable[..., Any], t: float, z: Any, args: tuple[Any, ...], size: int
+) -> Any:
     """The rate of the state, then that of the sensitivities, as one vector."""
     rows, matrix = jacobian(t, z[:size], *args), z[size:].reshape(size, -1)
     moved = rows[:, :size] @ matrix

@@ -100,8 +100,9 @@ class Graph:
         if differ.any():
             low, high = np.minimum(left[differ], right[differ]), np.maximum(left[differ], right[differ])
             keys, places = np.unique(low * self.count + high, return_inverse=True)
-            result[differ] = self.new(np.repeat(np.arange(keys.size), 2), np.stack([keys // self.count, keys % self.count], 1).ravel(),
-                                      keys.size)[places.ravel()]  # fmt: skip
+            result[differ] = self.new(
+                np.repeat(np.arange(keys.size), 2), np.stack([keys // self.count, keys % self.count], 1).ravel(), keys.size
+            )[places.ravel()]
         return result
 
     def new(self, groups: np.ndarray, sources: np.ndarray, count: int) -> np.ndarray:

@@ -162,8 +162,9 @@ class Run:
         plain = function_of(op, op.settings, [isinstance(o, Value) for o in op.args], self.objects)
         open_ = [isinstance(o, Value) or number and is_number(o.value) for o, number in zip(op.args, passes, strict=True)]
         on_forms = cache(lambda: function_of(op, settings, open_, self.objects))
-        return Step(row, sources, plain, lambda operands: on_forms()(*operands), rule_of(row), passes,
-                    [may_be_active(out.type) for out in op.outs])  # fmt: skip
+        return Step(
+            row, sources, plain, lambda operands: on_forms()(*operands), rule_of(row), passes, [may_be_active(out.type) for out in op.outs]
+        )
 
 
 def read(operand: Operand, env: Environment) -> Pair:

@@ -19,8 +19,7 @@ from symgrad.text import docstring, identifier, integers, literal
 MAIN = '\n\n\nif __name__ == "__main__":'
 
 
-def sparse_module(text: str, frame: str, wrt: Sequence[int], name: str, plan: tuple[Any, ...], labels: Sequence[str],
-                  has_aux: bool) -> str:  # fmt: skip
+def sparse_module(text: str, frame: str, wrt: Sequence[int], name: str, plan: tuple[Any, ...], labels: Sequence[str], has_aux: bool) -> str:
     """The saved text of a sweep with a function called ``name`` that calls it for each colour.
 
     ``frame`` is the text of the function that flattens trees (``pipeline/sparsity.py``), ``wrt`` are the indices of
@@ -52,8 +51,9 @@ def sparse_module(text: str, frame: str, wrt: Sequence[int], name: str, plan: tu
         "        ),",
         f"    ){'' if has_aux else '[0]'}",
     ]
-    more = module_text([Emitted("\n".join([*arrays, of_plan]), {"np": np}),
-                        Emitted("\n".join(lines), {"compressed_jacobian": compressed_jacobian})], "")  # fmt: skip
+    more = module_text(
+        [Emitted("\n".join([*arrays, of_plan]), {"np": np}), Emitted("\n".join(lines), {"compressed_jacobian": compressed_jacobian})], ""
+    )
     sections = more[more.index("import numpy as np") + len("import numpy as np") :].strip("\n")
     others = {node.name for node in ast.parse(sections).body if isinstance(node, ast.FunctionDef)}
     if others & taken:

@@ -180,8 +180,9 @@ def data(name: str, shape: Sequence[int | None], dtype: Any = None, lod_level: i
     return variable
 
 
-def create_parameter(shape: Sequence[int], dtype: Any, name: str | None = None, attr: Any = None, is_bias: bool = False,
-                     default_initializer: Any = None) -> Parameter:  # fmt: skip
+def create_parameter(
+    shape: Sequence[int], dtype: Any, name: str | None = None, attr: Any = None, is_bias: bool = False, default_initializer: Any = None
+) -> Parameter:
     """A parameter of the default program, initialised by the startup program. An existing name is shared."""
     said = attributes(attr)
     if said is None:

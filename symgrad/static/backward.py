@@ -105,8 +105,14 @@ Callback = Callable[..., Any]
 GRADIENTS = {"scale": "scale"}
 
 
-def list_backward(block: Block, reached: Reach, naming: Naming, seeds: Sequence[Description], callbacks: Sequence[Callback],
-                  checkpoints: Sequence[str] = ()) -> dict[int, int]:  # fmt: skip
+def list_backward(
+    block: Block,
+    reached: Reach,
+    naming: Naming,
+    seeds: Sequence[Description],
+    callbacks: Sequence[Callback],
+    checkpoints: Sequence[str] = (),
+) -> dict[int, int]:
     """List the operations of a backward half, and call the callbacks for each but the seeds; the result is the source of each by number."""
     planned = backward_operations(block, reached, naming, Segments(block, reached.steps, checkpoints))
     block.ops += [Op(block, seed) for seed in seeds]
@@ -161,8 +167,9 @@ def backward_operations(block: Block, reached: Reach, naming: Naming, segments: 
         kind = "gradient" if source is None else source.kind
         renamed = {} if segment is None else segments.renamed[segment]
         inputs = [*(renamed.get(name, name) for name in reads(step)), *(naming.of(r) for r in results)]
-        planned.append((Description(GRADIENTS.get(kind, f"{kind}_grad"), inputs, outs, backward=True),
-                        None if source is None else source.number))  # fmt: skip
+        planned.append(
+            (Description(GRADIENTS.get(kind, f"{kind}_grad"), inputs, outs, backward=True), None if source is None else source.number)
+        )
     for name in list(parts):
         add_up(name)
     return planned
@@ -211,8 +218,14 @@ def needs_static(function: str) -> None:
 
 
 @boundary
-def append_backward(loss: Variable, parameter_list: Any = None, no_grad_set: Any = None, callbacks: Any = None, checkpoints: Any = None,
-                    distop_context: Any = None) -> Any:  # fmt: skip
+def append_backward(
+    loss: Variable,
+    parameter_list: Any = None,
+    no_grad_set: Any = None,
+    callbacks: Any = None,
+    checkpoints: Any = None,
+    distop_context: Any = None,
+) -> Any:
     """Append the gradient of ``loss`` to its program.
 
     Returns pairs (parameter, gradient): of all trainable parameters that the loss depends on, or of those in

@@ -121,8 +121,13 @@ def replay(graph: Graph, steps: Iterable[Step], names: set[str]) -> None:
                 graph.branch(operand(graph, test), outputs, [inner(graph, b, y, names) for b, y in zip(blocks, yields, strict=True)])
                 graph.label(outputs)
             case Loop(inits, carried, test, body, outputs):
-                graph.loop([operand(graph, i) for i in inits], carried, inner(graph, test[0], (test[1],), names, carried),
-                           inner(graph, body[0], body[1], names, carried), outputs)  # fmt: skip
+                graph.loop(
+                    [operand(graph, i) for i in inits],
+                    carried,
+                    inner(graph, test[0], (test[1],), names, carried),
+                    inner(graph, body[0], body[1], names, carried),
+                    outputs,
+                )
                 graph.label(outputs)
 
 

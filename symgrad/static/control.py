@@ -59,8 +59,13 @@ def callable_or_none(value: Any, word: str, function: str) -> None:
         raise TypeError(f"{word} of {function} must be callable, not {type(value).__name__}")
 
 
-def cond(pred: Variable, true_fn: Callable[[], Any] | None = None, false_fn: Callable[[], Any] | None = None, name: str | None = None,
-         return_names: Any = None) -> Any:  # fmt: skip
+def cond(
+    pred: Variable,
+    true_fn: Callable[[], Any] | None = None,
+    false_fn: Callable[[], Any] | None = None,
+    name: str | None = None,
+    return_names: Any = None,
+) -> Any:
     """The result of ``true_fn()`` if ``pred`` holds when the program runs, else that of ``false_fn()``; both have one structure."""
     tested(pred, "pred", "cond")
     for word, function in (("true_fn", true_fn), ("false_fn", false_fn)):

@@ -34,8 +34,9 @@ def copied(program: Program, for_test: bool) -> Program:
         for op in old.ops:
             if for_test and (op.desc.backward or gone & {*op.desc.inputs, *op.desc.outputs} or op.type == normalisation.running.__name__):
                 continue
-            new.ops.append(Op(new, Description(op.type, list(op.desc.inputs), list(op.desc.outputs), dict(op.desc.attributes),
-                                               op.desc.backward)))  # fmt: skip
+            new.ops.append(
+                Op(new, Description(op.type, list(op.desc.inputs), list(op.desc.outputs), dict(op.desc.attributes), op.desc.backward))
+            )
     return clone
 
 

@@ -43,10 +43,20 @@ class Executor:
         """Nothing is held open."""
 
     @boundary
-    def run(self, program: Program | None = None, feed: Mapping[str, Any] | None = None, fetch_list: Sequence[Any] | None = None,
-            scope: Scope | None = None, return_numpy: bool = True, feed_var_name: str = "feed",
-            fetch_var_name: str = "fetch", use_program_cache: bool = False, use_prune: bool = False,
-            *, jit: Jit | None = None) -> list[Any]:  # fmt: skip
+    def run(
+        self,
+        program: Program | None = None,
+        feed: Mapping[str, Any] | None = None,
+        fetch_list: Sequence[Any] | None = None,
+        scope: Scope | None = None,
+        return_numpy: bool = True,
+        feed_var_name: str = "feed",
+        fetch_var_name: str = "fetch",
+        use_program_cache: bool = False,
+        use_prune: bool = False,
+        *,
+        jit: Jit | None = None,
+    ) -> list[Any]:
         """Feed values by name, run, and return the fetched values; parameters are updated.
 
         ``jit``: True runs a kernel compiled by numba, "auto" only where there can be one; None: as the executor was made.
@@ -103,8 +113,9 @@ class Executor:
             scope.stamp = object()
         return results
 
-    def prepared(self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], feeds: Mapping[str, Array], scope: Scope,
-                 jit: Jit) -> Run:  # fmt: skip
+    def prepared(
+        self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], feeds: Mapping[str, Array], scope: Scope, jit: Jit
+    ) -> Run:
         """The function that makes runs like this one."""
         code, updated = self.code(program, names, values, jit)
         if jit and not code.kernels:
@@ -122,8 +133,9 @@ class Executor:
             entry = self.keep(program, names, values, jit, (compiled(program, values, names, updated, bool(jit)), updated))
         return entry
 
-    def keep(self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], jit: Jit,
-             entry: tuple[Compiled, list[str]]) -> tuple[Compiled, list[str]]:  # fmt: skip
+    def keep(
+        self, program: Program, names: tuple[str, ...], values: Mapping[str, Array], jit: Jit, entry: tuple[Compiled, list[str]]
+    ) -> tuple[Compiled, list[str]]:
         """Keep a compiled function for the next run with values of these kinds."""
         if len(program.compiled) >= LIMIT:
             program.compiled.clear()

@@ -44,8 +44,15 @@ def parameter(layer: str, part: str, shape: Sequence[int], dtype: Any, attribute
     return made_parameter(shape, dtype, attribute.name or f"{layer}.{part}_0", attribute, default)
 
 
-def fc(x: Any, size: int, num_flatten_dims: int = 1, weight_attr: Any = None, bias_attr: Any = None, activation: str | None = None,
-       name: str | None = None) -> Any:  # fmt: skip
+def fc(
+    x: Any,
+    size: int,
+    num_flatten_dims: int = 1,
+    weight_attr: Any = None,
+    bias_attr: Any = None,
+    activation: str | None = None,
+    name: str | None = None,
+) -> Any:
     """``x @ weight + bias``: the first ``num_flatten_dims`` axes are rows, the others columns. Several inputs are added."""
     inputs = list(x) if isinstance(x, list | tuple) else [x]
     with layer_of(name, "fc") as layer:
@@ -68,8 +75,17 @@ def fc(x: Any, size: int, num_flatten_dims: int = 1, weight_attr: Any = None, bi
         return activated(total, activation)
 
 
-def embedding(input: Variable, size: Sequence[int], is_sparse: bool = False, is_distributed: bool = False, padding_idx: int | None = None,
-              param_attr: Any = None, dtype: Any = "float32", weight_attr: Any = None, name: str | None = None) -> Any:  # fmt: skip
+def embedding(
+    input: Variable,
+    size: Sequence[int],
+    is_sparse: bool = False,
+    is_distributed: bool = False,
+    padding_idx: int | None = None,
+    param_attr: Any = None,
+    dtype: Any = "float32",
+    weight_attr: Any = None,
+    name: str | None = None,
+) -> Any:
     """Rows of a weight by their numbers."""
     with layer_of(name, "embedding") as layer:
         said = attributes(param_attr if weight_attr is None else weight_attr)
@@ -79,9 +95,21 @@ def embedding(input: Variable, size: Sequence[int], is_sparse: bool = False, is_
         return network.embedding(input, weight, padding_idx)
 
 
-def conv2d(input: Variable, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-           groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True, act: str | None = None,
-           name: str | None = None, data_format: str = "NCHW") -> Any:  # fmt: skip
+def conv2d(
+    input: Variable,
+    num_filters: int,
+    filter_size: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCHW",
+) -> Any:
     """The correlation of images with kernels of its own."""
     with layer_of(name, "conv2d") as layer:
         high, wide = pair(filter_size, "filter_size")
@@ -95,10 +123,20 @@ def conv2d(input: Variable, num_filters: int, filter_size: Any, stride: Any = 1,
         return activated(network.conv2d(input, weight, offset, stride, padding, dilation, groups or 1, data_format), act)
 
 
-def batch_norm(input: Variable, act: str | None = None, is_test: bool = False, momentum: float = 0.9, epsilon: float = 1e-5,
-               param_attr: Any = None, bias_attr: Any = None, data_layout: str = "NCHW", name: str | None = None,
-               moving_mean_name: str | None = None, moving_variance_name: str | None = None,
-               use_global_stats: bool = False) -> Any:  # fmt: skip
+def batch_norm(
+    input: Variable,
+    act: str | None = None,
+    is_test: bool = False,
+    momentum: float = 0.9,
+    epsilon: float = 1e-5,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    data_layout: str = "NCHW",
+    name: str | None = None,
+    moving_mean_name: str | None = None,
+    moving_variance_name: str | None = None,
+    use_global_stats: bool = False,
+) -> Any:
     """Centred and scaled by the statistics of the batch, or in a test by their running means."""
     channels_second(data_layout, "NCHW")
     with layer_of(name, "batch_norm") as layer:

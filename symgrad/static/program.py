@@ -124,8 +124,16 @@ class Parameter(Variable):
 
     __slots__ = ("attributes", "initializer", "optimize_attr", "trainable")
 
-    def __init__(self, block: Block, name: str, shape: Sequence[int], dtype: Any, trainable: bool = True, initializer: Any = None,
-                 attributes: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        block: Block,
+        name: str,
+        shape: Sequence[int],
+        dtype: Any,
+        trainable: bool = True,
+        initializer: Any = None,
+        attributes: Any = None,
+    ) -> None:
         super().__init__(block, name, shape, dtype, False, True)
         self.trainable, self.initializer, self.attributes = trainable, initializer, attributes
 
@@ -275,8 +283,14 @@ class Block:
         """Whether there is a variable of this name."""
         return name in self.vars
 
-    def create_var(self, name: str | None = None, shape: Sequence[int] = (), dtype: Any = "float32", stop_gradient: bool = False,
-                   persistable: bool = False) -> Variable:  # fmt: skip
+    def create_var(
+        self,
+        name: str | None = None,
+        shape: Sequence[int] = (),
+        dtype: Any = "float32",
+        stop_gradient: bool = False,
+        persistable: bool = False,
+    ) -> Variable:
         """A new variable."""
         name = name or self.program.names.new("tmp")
         variable = self.vars[name] = Variable(self, name, shape, dtype, stop_gradient, persistable)

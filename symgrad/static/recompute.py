@@ -34,8 +34,16 @@ class Segments:
             new = {name: f"{name}.subprog_{number}" for desc in own for name in desc.outputs}
             for desc in own:
                 self.seeded(block, desc)
-            copies = [Description(desc.kind, [new.get(name, name) for name in desc.inputs], [new[name] for name in desc.outputs],
-                                  dict(desc.attributes), True) for desc in own]  # fmt: skip
+            copies = [
+                Description(
+                    desc.kind,
+                    [new.get(name, name) for name in desc.inputs],
+                    [new[name] for name in desc.outputs],
+                    dict(desc.attributes),
+                    True,
+                )
+                for desc in own
+            ]
             self.again.append(copies)
             self.renamed.append(new)
 

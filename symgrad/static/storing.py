@@ -120,22 +120,24 @@ def described(program: Program) -> dict[str, Any]:
                 "variables": [variable_page(v) for v in block.vars.values() if v.block is block],
                 "carried": [name for name, v in block.vars.items() if v.block is not block],
                 "steps": [step_page(step) for step in block.steps],
-                "operations": [
-                    [op.type, list(op.desc.inputs), list(op.desc.outputs), op.desc.backward] for op in block.ops
-                ],
+                "operations": [[op.type, list(op.desc.inputs), list(op.desc.outputs), op.desc.backward] for op in block.ops],
             }
             for block in program.blocks
         ],
-    }  # fmt: skip
+    }
 
 
 def variable_page(variable: Variable) -> dict[str, Any]:
     """A variable as plain data."""
     return {
-        "name": variable.name, "shape": list(variable.shape), "dtype": variable.dtype.name, "stop_gradient": variable.stop_gradient,
-        "persistable": variable.persistable, "is_data": variable.is_data,
+        "name": variable.name,
+        "shape": list(variable.shape),
+        "dtype": variable.dtype.name,
+        "stop_gradient": variable.stop_gradient,
+        "persistable": variable.persistable,
+        "is_data": variable.is_data,
         "trainable": variable.trainable if isinstance(variable, Parameter) else None,
-    }  # fmt: skip
+    }
 
 
 def function_page(operation: Operation) -> list[Any]:
@@ -166,17 +168,39 @@ def step_page(step: Step) -> dict[str, Any]:
     match step:
         case Apply(operation, inputs, outputs):
             settings = [[name, plain(value)] for name, value in operation.settings]
-            return {"step": "apply", "function": function_page(operation), "present": list(operation.present), "settings": settings,
-                    "inputs": [place(i) for i in inputs], "outputs": list(outputs)}  # fmt: skip
+            return {
+                "step": "apply",
+                "function": function_page(operation),
+                "present": list(operation.present),
+                "settings": settings,
+                "inputs": [place(i) for i in inputs],
+                "outputs": list(outputs),
+            }
         case Gradient(targets, seeds, cuts, pairs):
-            return {"step": "gradient", "targets": list(targets), "seeds": list(seeds), "cuts": list(cuts),
-                    "pairs": [list(pair) for pair in pairs.items()]}  # fmt: skip
+            return {
+                "step": "gradient",
+                "targets": list(targets),
+                "seeds": list(seeds),
+                "cuts": list(cuts),
+                "pairs": [list(pair) for pair in pairs.items()],
+            }
         case Branch(test, blocks, yields, outputs):
-            return {"step": "branch", "test": test, "blocks": [b.idx for b in blocks], "yields": [[place(y) for y in ys] for ys in yields],
-                    "outputs": list(outputs)}  # fmt: skip
+            return {
+                "step": "branch",
+                "test": test,
+                "blocks": [b.idx for b in blocks],
+                "yields": [[place(y) for y in ys] for ys in yields],
+                "outputs": list(outputs),
+            }
         case Loop(inits, carried, test, body, outputs):
-            return {"step": "loop", "inits": [place(i) for i in inits], "carried": list(carried), "test": [test[0].idx, test[1]],
-                    "body": [body[0].idx, [place(y) for y in body[1]]], "outputs": list(outputs)}  # fmt: skip
+            return {
+                "step": "loop",
+                "inits": [place(i) for i in inits],
+                "carried": list(carried),
+                "test": [test[0].idx, test[1]],
+                "body": [body[0].idx, [place(y) for y in body[1]]],
+                "outputs": list(outputs),
+            }
     raise AssertionError(step)
 
 
@@ -449,8 +473,15 @@ def operation_of(page: Any) -> Operation:
 # ------------------------------------------------------------------ inference models
 
 
-def save_inference_model(path: str | Path, feed_vars: Sequence[Variable], fetch_vars: Sequence[Variable], executor: Executor | None = None,
-                         program: Program | None = None, *, overwrite: bool = False) -> None:  # fmt: skip
+def save_inference_model(
+    path: str | Path,
+    feed_vars: Sequence[Variable],
+    fetch_vars: Sequence[Variable],
+    executor: Executor | None = None,
+    program: Program | None = None,
+    *,
+    overwrite: bool = False,
+) -> None:
     """Save a program in evaluation mode, with its feeds and fetches; raises the errors of ``save``."""
     program = fetch_vars[0].program if program is None else program
     names = {"feed": [v.name for v in feed_vars], "fetch": [v.name for v in fetch_vars]}

@@ -21,8 +21,9 @@ from symgrad.ops.seeds import Batch
 from symgrad.tangent.write import push_forward
 
 
-def columns(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, name: str | None = None,
-            taken: set[str] | None = None) -> Func:  # fmt: skip
+def columns(
+    func: Func, wrt: Sequence[int], active_results: Sequence[int], *, name: str | None = None, taken: set[str] | None = None
+) -> Func:
     """The function that computes ``func`` and its Jacobians, by columns; parameters and results are those of ``adjoint.jacobian``.
 
     Raises NotBatched where an op has no form for many tangents at once.

@@ -22,8 +22,15 @@ from symgrad.ir.types import INT, is_complex
 from symgrad.tangent.half import linear_half
 
 
-def columns_in_turn(func: Func, wrt: Sequence[int], active_results: Sequence[int], *, name: str | None = None,
-                    taken: set[str] | None = None, costs: Costs = INTERPRETED) -> Func:  # fmt: skip
+def columns_in_turn(
+    func: Func,
+    wrt: Sequence[int],
+    active_results: Sequence[int],
+    *,
+    name: str | None = None,
+    taken: set[str] | None = None,
+    costs: Costs = INTERPRETED,
+) -> Func:
     """The function that computes ``func`` and its Jacobians; parameters and results are those of ``adjoint.jacobian``.
 
     Raises NoDerivative where the backward half has no transpose.

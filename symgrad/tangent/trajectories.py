@@ -42,8 +42,20 @@ def of_weighted_sensitivity(builder: Builder, op: Call, args: list[Operand], pos
         elif 0 <= place < len(options):
             cotangents.append(Const(0.0))
         else:
-            moved = call("trajectory_backward", seed, whole, Const(1.0), start, times, stacked, *options.values(), *read, func=rate,
-                         position=place, **{word: settings[word] for word in ("solver", "words", "sensitivity")})  # fmt: skip
+            moved = call(
+                "trajectory_backward",
+                seed,
+                whole,
+                Const(1.0),
+                start,
+                times,
+                stacked,
+                *options.values(),
+                *read,
+                func=rate,
+                position=place,
+                **{word: settings[word] for word in ("solver", "words", "sensitivity")},
+            )
             cotangents.append(call("take", moved, NONE, size, NONE, index="s") if place == INITIAL else moved)
     return cotangents
 

@@ -48,8 +48,14 @@ class Called:
         return self.known[key]
 
 
-def push_forward(func: Func, wrt: Sequence[int], active_results: Sequence[int] = (0,), name: str | None = None,
-                 taken: set[str] | None = None, shared: bool = False) -> Func:  # fmt: skip
+def push_forward(
+    func: Func,
+    wrt: Sequence[int],
+    active_results: Sequence[int] = (0,),
+    name: str | None = None,
+    taken: set[str] | None = None,
+    shared: bool = False,
+) -> Func:
     """The function that computes ``func`` and its tangent.
 
     Its parameters are ``func``'s, then a tangent of each parameter in ``wrt``. Its results are ``func``'s, then

@@ -331,21 +331,3 @@ def names_in(type_: Type) -> Iterator[str]:
         yield from names_in(type_.item)
     elif isinstance(type_, Array | Scalar) and type_.dtype is not None:
         yield type_.dtype
-
-
-__all__ = [
-    "EMPTY",
-    "PLAIN",
-    "Duplicate",
-    "NotCopied",
-    "Snapshot",
-    "array_copy",
-    "dtypes_of",
-    "holds_still",
-    "in_slot",
-    "is_custom",
-    "is_cut",
-    "same",
-    "stores",
-    "why_once",
-]

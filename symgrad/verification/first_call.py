@@ -230,8 +230,9 @@ class Comparison:
         duplicate = Duplicate(lambda leaf: None if isinstance(leaf, np.ndarray) else leaf)
         return {name: duplicate.of(value) for name, value in bound.arguments.items()}
 
-    def compare(self, ours: Any, theirs: Any, run: Callable[[BoundArguments], Any], verb: str = "gives",
-                whose: tuple[str, str] = OWN) -> None:  # fmt: skip
+    def compare(
+        self, ours: Any, theirs: Any, run: Callable[[BoundArguments], Any], verb: str = "gives", whose: tuple[str, str] = OWN
+    ) -> None:
         """Raise Mismatch if two results of ``run``, or exceptions, differ by more than rounding explains."""
         if ours is NOTHING or self.comparable is not None and self.comparable.custom:
             return

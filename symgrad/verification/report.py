@@ -22,8 +22,16 @@ from symgrad.signature import Signature
 SHOWN, REPORTED = 60, 2000
 
 
-def mismatch(function: types.FunctionType, what: str, ours: Any, theirs: Any, program: Mapping[str, str],
-             signature: Signature, arguments: Mapping[str, Any], others: Iterable[types.FunctionType]) -> Mismatch:  # fmt: skip
+def mismatch(
+    function: types.FunctionType,
+    what: str,
+    ours: Any,
+    theirs: Any,
+    program: Mapping[str, str],
+    signature: Signature,
+    arguments: Mapping[str, Any],
+    others: Iterable[types.FunctionType],
+) -> Mismatch:
     """The error for two results; ``what`` describes the difference, ``program`` the compiled request."""
     source = source_of(function)
     lines = ["symgrad: a mismatch", what]

@@ -124,8 +124,17 @@ def smooth_l1_loss(input: Tensor, label: Tensor, reduction: str = "mean", delta:
     return apply(f.smooth_l1_loss, input, label, reduction=reduction_of(reduction), delta=float(delta))
 
 
-def cross_entropy(input: Tensor, label: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
-                  soft_label: bool = False, axis: int = -1, use_softmax: bool = True, name: str | None = None) -> Tensor:  # fmt: skip
+def cross_entropy(
+    input: Tensor,
+    label: Tensor,
+    weight: Any = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    soft_label: bool = False,
+    axis: int = -1,
+    use_softmax: bool = True,
+    name: str | None = None,
+) -> Tensor:
     """``-log(softmax(input))`` at the label, for each class with its weight."""
     if not use_softmax:
         input = tensors.log(input)  # type: ignore[attr-defined]
@@ -135,28 +144,54 @@ def cross_entropy(input: Tensor, label: Tensor, weight: Any = None, ignore_index
         if soft_label:
             raise refused(ValueError("weight with soft_label is not supported; multiply the labels by it"))
         weights_fit(input, weight, whole(axis))
-        return apply(losses.weighted_entropy, input, label, weight, reduction=reduction_of(reduction), axis=whole(axis),
-                     ignore_index=int(ignore_index), logs=not use_softmax)  # fmt: skip
-    return apply(f.cross_entropy, input, label, reduction=reduction_of(reduction), soft_label=bool(soft_label), axis=whole(axis),
-                 ignore_index=int(ignore_index), logs=not use_softmax)  # fmt: skip
+        return apply(
+            losses.weighted_entropy,
+            input,
+            label,
+            weight,
+            reduction=reduction_of(reduction),
+            axis=whole(axis),
+            ignore_index=int(ignore_index),
+            logs=not use_softmax,
+        )
+    return apply(
+        f.cross_entropy,
+        input,
+        label,
+        reduction=reduction_of(reduction),
+        soft_label=bool(soft_label),
+        axis=whole(axis),
+        ignore_index=int(ignore_index),
+        logs=not use_softmax,
+    )
 
 
 def softmax_with_cross_entropy(logits: Tensor, label: Tensor, soft_label: bool = False, ignore_index: int = -100, axis: int = -1) -> Tensor:
     """The cross entropy of each row, with the axis kept."""
     if not soft_label:
         labels_fit(logits, label, whole(axis))
-    return apply(f.cross_entropy, logits, label, reduction="none", soft_label=bool(soft_label), axis=whole(axis),
-                 ignore_index=int(ignore_index))  # fmt: skip
+    return apply(
+        f.cross_entropy, logits, label, reduction="none", soft_label=bool(soft_label), axis=whole(axis), ignore_index=int(ignore_index)
+    )
 
 
-def nll_loss(input: Tensor, label: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean",
-             name: str | None = None) -> Tensor:  # fmt: skip
+def nll_loss(
+    input: Tensor, label: Tensor, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", name: str | None = None
+) -> Tensor:
     """Minus the input at the label, for each class with its weight."""
     labels_fit(input, label, 1)
     if weight is not None:
         weights_fit(input, weight, 1)
-        return apply(losses.weighted_entropy, input, label, weight, reduction=reduction_of(reduction), axis=1,
-                     ignore_index=int(ignore_index), logs=True)  # fmt: skip
+        return apply(
+            losses.weighted_entropy,
+            input,
+            label,
+            weight,
+            reduction=reduction_of(reduction),
+            axis=1,
+            ignore_index=int(ignore_index),
+            logs=True,
+        )
     return apply(f.nll_loss, input, label, reduction=reduction_of(reduction), ignore_index=int(ignore_index))
 
 
@@ -165,8 +200,9 @@ def binary_cross_entropy(input: Tensor, label: Tensor, weight: Any = None, reduc
     return apply(f.binary_cross_entropy, input, label, weight, reduction=reduction_of(reduction))
 
 
-def binary_cross_entropy_with_logits(logit: Tensor, label: Tensor, weight: Any = None, reduction: str = "mean", pos_weight: Any = None,
-                                     name: str | None = None) -> Tensor:  # fmt: skip
+def binary_cross_entropy_with_logits(
+    logit: Tensor, label: Tensor, weight: Any = None, reduction: str = "mean", pos_weight: Any = None, name: str | None = None
+) -> Tensor:
     """The binary cross entropy of ``sigmoid(logit)``, times the weight; ``pos_weight`` is the weight of the label 1."""
     if weight is None and pos_weight is None:
         return apply(f.binary_cross_entropy_with_logits, logit, label, reduction=reduction_of(reduction))
@@ -201,8 +237,15 @@ def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None, sparse:
     return apply(f.embedding, x, weight, padding_idx=None if padding_idx is None else whole(padding_idx, "padding_idx"))
 
 
-def dropout(x: Tensor, p: float = 0.5, axis: Any = None, training: bool = True, mode: str = "upscale_in_train", seed: int | None = None,
-            name: str | None = None) -> Tensor:  # fmt: skip
+def dropout(
+    x: Tensor,
+    p: float = 0.5,
+    axis: Any = None,
+    training: bool = True,
+    mode: str = "upscale_in_train",
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Elements set to zero with probability ``p``; ``axis``: together along the other axes. Not in a test."""
     if mode not in ("upscale_in_train", "downscale_in_infer"):
         raise refused(ValueError(f"the mode {mode!r} is not known"))
@@ -225,8 +268,17 @@ def one_hot(x: Tensor, num_classes: int, name: str | None = None) -> Tensor:
 # ------------------------------------------------------------------ windows
 
 
-def conv2d(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
-           data_format: str = "NCHW", name: str | None = None) -> Tensor:  # fmt: skip
+def conv2d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
     """The correlation of images with kernels."""
     channels_second(data_format, "NCHW")
     groups = single(groups, "groups")
@@ -238,8 +290,17 @@ def conv2d(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any = 1, padd
     return apply(w.conv2d, x, weight, bias, size=size, stride=steps, padding=edges, dilation=spread, groups=groups)
 
 
-def conv1d(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
-           data_format: str = "NCL", name: str | None = None) -> Tensor:  # fmt: skip
+def conv1d(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    data_format: str = "NCL",
+    name: str | None = None,
+) -> Tensor:
     """The correlation of signals with kernels."""
     channels_second(data_format, "NCL")
     groups = single(groups, "groups")
@@ -260,8 +321,16 @@ def pool(function: Any, x: Tensor, kernel_size: Any, stride: Any, padding: Any, 
     return apply(function, x, size=size, stride=steps, padding=edges, **settings)
 
 
-def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, return_mask: bool = False,
-               data_format: str = "NCHW", name: str | None = None) -> Tensor:  # fmt: skip
+def max_pool2d(
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    return_mask: bool = False,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
     """The largest element of each window."""
     channels_second(data_format, "NCHW")
     if ceil_mode or return_mask:
@@ -269,8 +338,17 @@ def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
     return pool(w.max_pool2d, x, kernel_size, stride, padding)
 
 
-def avg_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, exclusive: bool = True,
-               divisor_override: Any = None, data_format: str = "NCHW", name: str | None = None) -> Tensor:  # fmt: skip
+def avg_pool2d(
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    exclusive: bool = True,
+    divisor_override: Any = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
     """The mean of each window; ``exclusive``: without padding."""
     channels_second(data_format, "NCHW")
     if ceil_mode or divisor_override is not None:

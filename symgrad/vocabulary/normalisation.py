@@ -41,8 +41,15 @@ def layer_norm(
     return apply(f.layer_norm, x, weight, bias, axes=last_axes(x, weight, bias, normalized_shape), epsilon=float(epsilon))
 
 
-def group_norm(x: Tensor, num_groups: int, epsilon: float = 1e-5, weight: Tensor = None, bias: Tensor = None, data_format: str = "NCHW",
-               name: str | None = None) -> Tensor:  # fmt: skip
+def group_norm(
+    x: Tensor,
+    num_groups: int,
+    epsilon: float = 1e-5,
+    weight: Tensor = None,
+    bias: Tensor = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
     """Centred and scaled in groups of channels."""
     by_channel(x, weight, bias, data_format)
     num_groups = single(num_groups, "num_groups")
@@ -51,9 +58,18 @@ def group_norm(x: Tensor, num_groups: int, epsilon: float = 1e-5, weight: Tensor
     return apply(f.group_norm, x, weight, bias, num_groups=num_groups, epsilon=float(epsilon))
 
 
-def instance_norm(x: Tensor, running_mean: Tensor = None, running_var: Tensor = None, weight: Tensor = None, bias: Tensor = None,
-                  use_input_stats: bool = True, momentum: float = 0.9, eps: float = 1e-5, data_format: str = "NCHW",
-                  name: str | None = None) -> Tensor:  # fmt: skip
+def instance_norm(
+    x: Tensor,
+    running_mean: Tensor = None,
+    running_var: Tensor = None,
+    weight: Tensor = None,
+    bias: Tensor = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.9,
+    eps: float = 1e-5,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
     """Centred and scaled in each channel of each image."""
     by_channel(x, weight, bias, data_format)
     if not use_input_stats:
@@ -63,22 +79,32 @@ def instance_norm(x: Tensor, running_mean: Tensor = None, running_var: Tensor = 
     return apply(f.instance_norm, x, weight, bias, eps=float(eps))
 
 
-def rms_norm(x: Tensor, normalized_shape: Any, weight: Tensor = None, bias: Tensor = None, epsilon: float = 1e-5,
-             name: str | None = None) -> Tensor:  # fmt: skip
+def rms_norm(
+    x: Tensor, normalized_shape: Any, weight: Tensor = None, bias: Tensor = None, epsilon: float = 1e-5, name: str | None = None
+) -> Tensor:
     """Over the root of the mean square of the last axes."""
     return apply(f.rms_norm, x, weight, bias, axes=last_axes(x, weight, bias, normalized_shape), epsilon=float(epsilon))
 
 
-def local_response_norm(x: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0, data_format: str = "NCHW",
-                        name: str | None = None) -> Tensor:  # fmt: skip
+def local_response_norm(
+    x: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0, data_format: str = "NCHW", name: str | None = None
+) -> Tensor:
     """Over a power of the mean square of neighbouring channels."""
     channels_second(data_format)
     ranked(x, "x", 3, 4, 5)
     return apply(f.local_response_norm, x, size=single(size, "size"), alpha=float(alpha), beta=float(beta), k=float(k))
 
 
-def scaled_dot_product_attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor = None, dropout_p: float = 0.0,
-                                 is_causal: bool = False, training: bool = True, name: str | None = None) -> Tensor:  # fmt: skip
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    training: bool = True,
+    name: str | None = None,
+) -> Tensor:
     """Scaled products of queries and keys as shares of values; (batch, length, heads, width)."""
     if dropout_p and training:
         raise refused(ValueError("dropout_p is not supported; apply dropout to the result"))

@@ -66,9 +66,19 @@ def channel_shuffle(x: Tensor, groups: int, data_format: str = "NCHW", name: str
 # ------------------------------------------------------------------ transposed convolutions
 
 
-def conv2d_transpose(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-                     dilation: Any = 1, groups: int = 1, output_size: Any = None, data_format: str = "NCHW",
-                     name: str | None = None) -> Tensor:  # fmt: skip
+def conv2d_transpose(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    output_size: Any = None,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Tensor:
     """The transpose of the convolution with these kernels, which have shape (in, out / groups, height, width)."""
     channels_second(data_format, "NCHW")
     groups = single(groups, "groups")
@@ -85,9 +95,19 @@ def conv2d_transpose(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any
     return apply(f.conv2d_transpose, x, weight, bias, size=size, stride=steps, padding=edges, more=more, dilation=spread, groups=groups)
 
 
-def conv1d_transpose(x: Tensor, weight: Tensor, bias: Tensor = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-                     groups: int = 1, dilation: Any = 1, output_size: Any = None, data_format: str = "NCL",
-                     name: str | None = None) -> Tensor:  # fmt: skip
+def conv1d_transpose(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+    output_size: Any = None,
+    data_format: str = "NCL",
+    name: str | None = None,
+) -> Tensor:
     """The transpose of the convolution of signals with these kernels."""
     channels_second(data_format, "NCL")
     groups = single(groups, "groups")
@@ -112,8 +132,9 @@ def unfold(x: Tensor, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, di
     return apply(f.unfold, x, size=size, stride=steps, padding=edges, dilation=spread)
 
 
-def fold(x: Tensor, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1,
-         name: str | None = None) -> Tensor:  # fmt: skip
+def fold(
+    x: Tensor, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1, name: str | None = None
+) -> Tensor:
     """Images as sums of windows given as columns."""
     ranked(x, "x", 3)
     whole, size = pair(output_sizes, "output_sizes"), pair(kernel_sizes, "kernel_sizes")
@@ -211,8 +232,16 @@ def zeropad2d(x: Tensor, padding: Any, data_format: str = "NCHW", name: str | No
 # ------------------------------------------------------------------ interpolation
 
 
-def interpolate(x: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool = False,
-                align_mode: int = 0, data_format: str | None = None, name: str | None = None) -> Tensor:  # fmt: skip
+def interpolate(
+    x: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool = False,
+    align_mode: int = 0,
+    data_format: str | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Images or signals of another size.
 
     ``align_corners``: the outermost pixels keep their positions. ``align_mode`` 1: a pixel's position is its first corner.

@@ -74,8 +74,9 @@ def kthvalue(x: Tensor, k: int, axis: int | None = None, keepdim: bool = False, 
     return apply(f.kthvalue, x, k=whole(k, "k"), axis=axis, keepdim=bool(keepdim))  # type: ignore[no-any-return]
 
 
-def put_along_axis(arr: Tensor, indices: Tensor, values: Tensor, axis: int, reduce: str = "assign", include_self: bool = True,
-                   broadcast: bool = True) -> Tensor:  # fmt: skip
+def put_along_axis(
+    arr: Tensor, indices: Tensor, values: Tensor, axis: int, reduce: str = "assign", include_self: bool = True, broadcast: bool = True
+) -> Tensor:
     """``arr`` with values assigned or added at indices along an axis."""
     if reduce not in ("assign", "add") or not include_self:
         raise ValueError(
@@ -241,8 +242,9 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
     return result
 
 
-def strided_slice(x: Tensor, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int],
-                  name: str | None = None) -> Tensor:  # fmt: skip
+def strided_slice(
+    x: Tensor, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int], name: str | None = None
+) -> Tensor:
     """A part along each of some axes, in steps."""
     return tensors.sliced(x, "x", extents(axes), starts=starts, ends=ends, strides=strides)
 

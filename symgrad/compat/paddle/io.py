@@ -55,9 +55,17 @@ class DataLoader:
     [[0, 1], [2, 3], [4]]
     """
 
-    def __init__(self, dataset: Any, batch_size: int = 1, shuffle: bool = False, drop_last: bool = False,
-                 collate_fn: Callable[[list[Any]], Any] | None = None, num_workers: int = 0, return_list: bool = True,
-                 places: Any = None) -> None:  # fmt: skip
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        drop_last: bool = False,
+        collate_fn: Callable[[list[Any]], Any] | None = None,
+        num_workers: int = 0,
+        return_list: bool = True,
+        places: Any = None,
+    ) -> None:
         if batch_size < 1:
             raise ValueError(f"batch_size must be 1 or more, not {batch_size}")
         if not return_list:

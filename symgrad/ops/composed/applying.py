@@ -93,8 +93,17 @@ def operand_of(function: Any, array: Any, dtype: Any) -> Any:
     return wide if wide.dtype == sample.dtype else wide.astype(sample.dtype)
 
 
-def reduced_by(function: Any, array: Numbers, axis: Any = 0, dtype: Any = None, keepdims: Any = False, initial: Any = None,
-               where: Any = None, identity: Any = None, reorders: bool = False) -> Any:  # fmt: skip
+def reduced_by(
+    function: Any,
+    array: Numbers,
+    axis: Any = 0,
+    dtype: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = None,
+    identity: Any = None,
+    reorders: bool = False,
+) -> Any:
     """The ``reduce`` of a ufunc without an equivalent NumPy function, element by element."""
     need(reorders or isinstance(axis, int) or np.ndim(array) == 1, "this ufunc reduces one axis")
     start = identity if initial is None else initial

@@ -93,8 +93,9 @@ def checked(metric: Any, p: Any, w: Any, VI: Any) -> Any:
     return metric
 
 
-def cdist(XA: Numbers, XB: Numbers, metric: Any = "euclidean", *, p: Any = None, w: Numbers = None, V: Numbers = None,
-          VI: Numbers = None) -> Any:  # fmt: skip
+def cdist(
+    XA: Numbers, XB: Numbers, metric: Any = "euclidean", *, p: Any = None, w: Numbers = None, V: Numbers = None, VI: Numbers = None
+) -> Any:
     """``scipy.spatial.distance.cdist``: of each row of one matrix from each row of another."""
     if callable(metric):
         return np.array([[metric(u, v) for v in XB] for u in XA])
@@ -105,8 +106,7 @@ def cdist(XA: Numbers, XB: Numbers, metric: Any = "euclidean", *, p: Any = None,
     return apart(one[:, None, :], other[None, :, :], metric, 2 if p is None else p, w, V, VI)
 
 
-def pdist(X: Numbers, metric: Any = "euclidean", *, p: Any = None, w: Numbers = None, V: Numbers = None,
-          VI: Numbers = None) -> Any:  # fmt: skip
+def pdist(X: Numbers, metric: Any = "euclidean", *, p: Any = None, w: Numbers = None, V: Numbers = None, VI: Numbers = None) -> Any:
     """``scipy.spatial.distance.pdist``: of each row from each one after it."""
     count = np.shape(X)[0]
     if callable(metric):

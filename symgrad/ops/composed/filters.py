@@ -113,8 +113,9 @@ def detrend(data: Numbers, axis: Any = -1, type: Any = "linear", bp: Any = 0, ov
     return np.moveaxis(np.concatenate(pieces, axis=-1), -1, axis)
 
 
-def savgol_filter(x: Numbers, window_length: Any, polyorder: Any, deriv: Any = 0, delta: Any = 1.0, axis: Any = -1, mode: Any = "interp",
-                  cval: Any = 0.0) -> Any:  # fmt: skip
+def savgol_filter(
+    x: Numbers, window_length: Any, polyorder: Any, deriv: Any = 0, delta: Any = 1.0, axis: Any = -1, mode: Any = "interp", cval: Any = 0.0
+) -> Any:
     """``scipy.signal.savgol_filter``: sums of neighbours by SciPy's weights, at the ends by those of the last window."""
     coefficients = sys.modules["scipy.signal"].savgol_coeffs
     weights = np.reshape(np.asarray(coefficients(window_length, polyorder, deriv=deriv, delta=delta), dtype=float), (-1,))
@@ -139,8 +140,9 @@ def medfilt(volume: Numbers, kernel_size: Any = None) -> Any:
     return np.median(windows_of_size(inexact(volume), sizes, "constant", 0.0, 0), axis=-1)
 
 
-def freqz(b: Numbers, a: Numbers = 1, worN: Any = 512, whole: Any = False, plot: Any = None, fs: Any = 2 * math.pi,
-          include_nyquist: Any = False) -> Any:  # fmt: skip
+def freqz(
+    b: Numbers, a: Numbers = 1, worN: Any = 512, whole: Any = False, plot: Any = None, fs: Any = 2 * math.pi, include_nyquist: Any = False
+) -> Any:
     """``scipy.signal.freqz``: the frequency response of a filter (Oppenheim and Schafer, chapter 5)."""
     need(plot is None, "plot of scipy.signal.freqz is not supported")
     need(np.ndim(b) == 1 and np.ndim(a) < 2, "scipy.signal.freqz is supported for vectors of coefficients")
@@ -175,9 +177,19 @@ def periodograms(x: Any, window: Any, size: Any, step: Any, fs: Any, nfft: Any, 
     return power * np.where((places > 0) & (2 * places != nfft), 2.0, 1.0) / total, places * fs / nfft
 
 
-def welch(x: Numbers, fs: Any = 1.0, window: Any = "hann", nperseg: Any = None, noverlap: Any = None, nfft: Any = None,
-          detrend: Any = "constant", return_onesided: Any = True, scaling: Any = "density", axis: Any = -1,
-          average: Any = "mean") -> Any:  # fmt: skip
+def welch(
+    x: Numbers,
+    fs: Any = 1.0,
+    window: Any = "hann",
+    nperseg: Any = None,
+    noverlap: Any = None,
+    nfft: Any = None,
+    detrend: Any = "constant",
+    return_onesided: Any = True,
+    scaling: Any = "density",
+    axis: Any = -1,
+    average: Any = "mean",
+) -> Any:
     """``scipy.signal.welch`` of real samples: the mean, or the median, of the powers of stretches that overlap."""
     need(return_onesided, "scipy.signal.welch is supported for one-sided spectra")
     need(
@@ -192,8 +204,16 @@ def welch(x: Numbers, fs: Any = 1.0, window: Any = "hann", nperseg: Any = None, 
     return places, np.moveaxis(np.mean(powers, axis=-2), -1, axis)
 
 
-def periodogram(x: Numbers, fs: Any = 1.0, window: Any = "boxcar", nfft: Any = None, detrend: Any = "constant",
-                return_onesided: Any = True, scaling: Any = "density", axis: Any = -1) -> Any:  # fmt: skip
+def periodogram(
+    x: Numbers,
+    fs: Any = 1.0,
+    window: Any = "boxcar",
+    nfft: Any = None,
+    detrend: Any = "constant",
+    return_onesided: Any = True,
+    scaling: Any = "density",
+    axis: Any = -1,
+) -> Any:
     """``scipy.signal.periodogram`` of real samples."""
     length = np.shape(x)[axis]
     need(nfft is None, "nfft of scipy.signal.periodogram is not supported")

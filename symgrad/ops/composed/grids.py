@@ -69,8 +69,16 @@ def at_points(grids: Any, values: Any, xi: Any, method: Any, bounds_error: Any, 
     return np.where(unknown, math.nan, result)
 
 
-def grid_interpolator(points: Any, values: Numbers, method: Any = "linear", bounds_error: Any = True, fill_value: Any = math.nan, *,
-                      solver: Any = None, solver_args: Any = None) -> Any:  # fmt: skip
+def grid_interpolator(
+    points: Any,
+    values: Numbers,
+    method: Any = "linear",
+    bounds_error: Any = True,
+    fill_value: Any = math.nan,
+    *,
+    solver: Any = None,
+    solver_args: Any = None,
+) -> Any:
     """``scipy.interpolate.RegularGridInterpolator`` of scalar values on an ascending grid."""
     need(solver is None and solver_args is None, "interpolation on grids is supported without solver and solver_args")
     grids = [np.asarray(grid, dtype=float) for grid in points]

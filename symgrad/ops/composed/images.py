@@ -57,8 +57,9 @@ def along(axis: Any, rank: Any) -> Any:
     return axis + rank if axis < 0 else axis
 
 
-def correlate1d(input: Numbers, weights: Numbers, axis: Any = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
-                origin: Any = 0) -> Any:  # fmt: skip
+def correlate1d(
+    input: Numbers, weights: Numbers, axis: Any = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0
+) -> Any:
     """``scipy.ndimage.correlate1d``."""
     checked(input, output, mode)
     first = along(axis, np.ndim(input))
@@ -66,8 +67,9 @@ def correlate1d(input: Numbers, weights: Numbers, axis: Any = -1, output: Any = 
     return (around @ weights).astype(input.dtype)
 
 
-def convolve1d(input: Numbers, weights: Numbers, axis: Any = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
-               origin: Any = 0) -> Any:  # fmt: skip
+def convolve1d(
+    input: Numbers, weights: Numbers, axis: Any = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0
+) -> Any:
     """``scipy.ndimage.convolve1d``."""
     shift = -origin - 1 + np.shape(weights)[0] % 2
     return correlate1d(input, weights[::-1], axis, output, mode, cval, shift)
@@ -78,8 +80,9 @@ def origins(origin: Any, rank: Any) -> Any:
     return [origin] * rank if isinstance(origin, int) else list(origin)
 
 
-def correlate(input: Numbers, weights: Numbers, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
-              axes: Any = None) -> Any:  # fmt: skip
+def correlate(
+    input: Numbers, weights: Numbers, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None
+) -> Any:
     """``scipy.ndimage.correlate``."""
     need(axes is None, "axes of scipy.ndimage.correlate is not supported")
     need(np.ndim(weights) == np.ndim(input), "filter weights array must have as many axes as the input")
@@ -91,8 +94,9 @@ def correlate(input: Numbers, weights: Numbers, output: Any = None, mode: Any = 
     return np.tensordot(around, weights, axes=(of_windows, of_weights)).astype(input.dtype)
 
 
-def convolve(input: Numbers, weights: Numbers, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
-             axes: Any = None) -> Any:  # fmt: skip
+def convolve(
+    input: Numbers, weights: Numbers, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None
+) -> Any:
     """``scipy.ndimage.convolve``."""
     rank = np.ndim(weights)
     shifts = [-shift - 1 + np.shape(weights)[axis] % 2 for axis, shift in enumerate(origins(origin, rank))]
@@ -113,8 +117,18 @@ def bell(sigma: Any, order: Any, radius: Any) -> Any:
     return factor * weights
 
 
-def gaussian_filter1d(input: Numbers, sigma: Any, axis: Any = -1, order: Any = 0, output: Any = None, mode: Any = "reflect",
-                      cval: Any = 0.0, truncate: Any = 4.0, *, radius: Any = None) -> Any:  # fmt: skip
+def gaussian_filter1d(
+    input: Numbers,
+    sigma: Any,
+    axis: Any = -1,
+    order: Any = 0,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    truncate: Any = 4.0,
+    *,
+    radius: Any = None,
+) -> Any:
     """``scipy.ndimage.gaussian_filter1d``; the number of weights does not change with ``sigma``."""
     need(isinstance(order, int), "the order of a Gaussian filter is supported as an integer")
     sigma = float(sigma)
@@ -127,8 +141,18 @@ def for_each_axis(setting: Any, rank: Any) -> Any:
     return [setting] * rank if np.ndim(setting) == 0 else [setting[k] for k in range(rank)]
 
 
-def gaussian_filter(input: Numbers, sigma: Any, order: Any = 0, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
-                    truncate: Any = 4.0, *, radius: Any = None, axes: Any = None) -> Any:  # fmt: skip
+def gaussian_filter(
+    input: Numbers,
+    sigma: Any,
+    order: Any = 0,
+    output: Any = None,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    truncate: Any = 4.0,
+    *,
+    radius: Any = None,
+    axes: Any = None,
+) -> Any:
     """``scipy.ndimage.gaussian_filter`` of a positive ``sigma``."""
     checked(input, output, mode)
     need(axes is None, "axes of scipy.ndimage.gaussian_filter is not supported")
@@ -141,16 +165,18 @@ def gaussian_filter(input: Numbers, sigma: Any, order: Any = 0, output: Any = No
     return smooth
 
 
-def uniform_filter1d(input: Numbers, size: Any, axis: Any = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
-                     origin: Any = 0) -> Any:  # fmt: skip
+def uniform_filter1d(
+    input: Numbers, size: Any, axis: Any = -1, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0
+) -> Any:
     """``scipy.ndimage.uniform_filter1d``, a moving mean."""
     checked(input, output, mode)
     first = along(axis, np.ndim(input))
     return np.mean(windows(input, first, size, origin, mode, cval), axis=first + 1).astype(input.dtype)
 
 
-def uniform_filter(input: Numbers, size: Any = 3, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
-                   axes: Any = None) -> Any:  # fmt: skip
+def uniform_filter(
+    input: Numbers, size: Any = 3, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *, axes: Any = None
+) -> Any:
     """``scipy.ndimage.uniform_filter``."""
     checked(input, output, mode)
     need(axes is None, "axes of scipy.ndimage.uniform_filter is not supported")
@@ -207,8 +233,9 @@ def gaussian_gradient_magnitude(input: Numbers, sigma: Any, output: Any = None, 
 # ------------------------------------------------------------------ between samples
 
 
-def map_coordinates(input: Numbers, coordinates: Numbers, output: Any = None, order: Any = 3, mode: Any = "constant", cval: Any = 0.0,
-                    prefilter: Any = True) -> Any:  # fmt: skip
+def map_coordinates(
+    input: Numbers, coordinates: Numbers, output: Any = None, order: Any = 3, mode: Any = "constant", cval: Any = 0.0, prefilter: Any = True
+) -> Any:
     """``scipy.ndimage.map_coordinates`` of order 0 or 1: the nearest sample, or linear between neighbours."""
     need(order == 0 or order == 1, "scipy.ndimage.map_coordinates is supported with order=0 or order=1")
     need(mode == "constant" or mode == "nearest", "scipy.ndimage.map_coordinates is supported with the modes 'constant' and 'nearest'")
@@ -245,8 +272,9 @@ def windows_of_size(x: Any, size: Any, mode: Any, cval: Any, origin: Any) -> Any
 def of_box(choose: Any) -> Any:
     """A filter that chooses among the neighbours in a box."""
 
-    def function(input: Numbers, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect", cval: Any = 0.0,
-                 origin: Any = 0) -> Any:  # fmt: skip
+    def function(
+        input: Numbers, size: Any = None, footprint: Any = None, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0
+    ) -> Any:
         checked(input, output, mode)
         need(size is not None and footprint is None, "this filter of scipy.ndimage is supported with size")
         return choose(windows_of_size(input, size, mode, cval, origin), axis=-1)

@@ -135,9 +135,14 @@ def zmap(scores: Numbers, compare: Numbers, axis: Any = 0, ddof: Any = 0, nan_po
 
 
 def iqr(
-    x: Numbers, axis: Any = None, rng: Any = (25, 75), scale: Any = 1.0, nan_policy: Any = "propagate", interpolation: Any = "linear",
+    x: Numbers,
+    axis: Any = None,
+    rng: Any = (25, 75),
+    scale: Any = 1.0,
+    nan_policy: Any = "propagate",
+    interpolation: Any = "linear",
     keepdims: Any = False,
-) -> Any:  # fmt: skip
+) -> Any:
     """``scipy.stats.iqr``, the distance between two percentiles."""
     need(nan_policy == "propagate", PROPAGATE)
     need(not isinstance(scale, str), "scale of scipy.stats.iqr is supported as a number")
@@ -179,8 +184,9 @@ def gstd(a: Numbers, axis: Any = 0, ddof: Any = 1, *, keepdims: Any = False, nan
     return np.exp(np.std(np.log(a), axis=axis, ddof=ddof, keepdims=keepdims))
 
 
-def median_abs_deviation(x: Numbers, axis: Any = 0, center: Any = None, scale: Any = 1.0, nan_policy: Any = "propagate", *,
-                         keepdims: Any = False) -> Any:  # fmt: skip
+def median_abs_deviation(
+    x: Numbers, axis: Any = 0, center: Any = None, scale: Any = 1.0, nan_policy: Any = "propagate", *, keepdims: Any = False
+) -> Any:
     """``scipy.stats.median_abs_deviation`` about the median."""
     need(nan_policy == "propagate", PROPAGATE)
     need(center is None, "center of scipy.stats.median_abs_deviation is not supported")

@@ -40,8 +40,16 @@ ROWS_OF: dict[Any, tuple[str, str]] = {
 }  # fmt: skip
 
 
-def solve(a: Numbers, b: Numbers, lower: Any = False, overwrite_a: Any = False, overwrite_b: Any = False, check_finite: Any = True,
-          assume_a: Any = None, transposed: Any = False) -> Any:  # fmt: skip
+def solve(
+    a: Numbers,
+    b: Numbers,
+    lower: Any = False,
+    overwrite_a: Any = False,
+    overwrite_b: Any = False,
+    check_finite: Any = True,
+    assume_a: Any = None,
+    transposed: Any = False,
+) -> Any:
     """``scipy.linalg.solve``."""
     need(not overwrite_a and not overwrite_b, "scipy.linalg.solve is supported where it does not write to its arguments")
     need(
@@ -52,8 +60,15 @@ def solve(a: Numbers, b: Numbers, lower: Any = False, overwrite_a: Any = False, 
     return np.linalg.solve(np.transpose(a) if transposed else a, b)
 
 
-def solve_triangular(a: Numbers, b: Numbers, trans: Any = 0, lower: Any = False, unit_diagonal: Any = False, overwrite_b: Any = False,
-                     check_finite: Any = True) -> Any:  # fmt: skip
+def solve_triangular(
+    a: Numbers,
+    b: Numbers,
+    trans: Any = 0,
+    lower: Any = False,
+    unit_diagonal: Any = False,
+    overwrite_b: Any = False,
+    check_finite: Any = True,
+) -> Any:
     """``scipy.linalg.solve_triangular``."""
     need(not unit_diagonal and not overwrite_b, "scipy.linalg.solve_triangular is supported without unit_diagonal and overwrite_b")
     need(trans in (0, 1, "N", "T"), "this trans of scipy.linalg.solve_triangular is not supported")
@@ -186,8 +201,9 @@ def band(ab: Any, above: Any) -> Any:
     return np.where((row >= 0) & (row < ab.shape[0]), ab[np.clip(row, 0, ab.shape[0] - 1), column], 0.0)
 
 
-def solve_banded(l_and_u: Any, ab: Numbers, b: Numbers, overwrite_ab: Any = False, overwrite_b: Any = False,
-                 check_finite: Any = True) -> Any:  # fmt: skip
+def solve_banded(
+    l_and_u: Any, ab: Numbers, b: Numbers, overwrite_ab: Any = False, overwrite_b: Any = False, check_finite: Any = True
+) -> Any:
     """``scipy.linalg.solve_banded``, by the whole matrix."""
     need(not overwrite_ab and not overwrite_b, "scipy.linalg.solve_banded is supported where it does not write to its arguments")
     lower, upper = l_and_u
@@ -195,8 +211,9 @@ def solve_banded(l_and_u: Any, ab: Numbers, b: Numbers, overwrite_ab: Any = Fals
     return np.linalg.solve(band(ab, upper), b)
 
 
-def solveh_banded(ab: Numbers, b: Numbers, overwrite_ab: Any = False, overwrite_b: Any = False, lower: Any = False,
-                  check_finite: Any = True) -> Any:  # fmt: skip
+def solveh_banded(
+    ab: Numbers, b: Numbers, overwrite_ab: Any = False, overwrite_b: Any = False, lower: Any = False, check_finite: Any = True
+) -> Any:
     """``scipy.linalg.solveh_banded``, by the whole matrix."""
     need(not overwrite_ab and not overwrite_b, "scipy.linalg.solveh_banded is supported where it does not write to its arguments")
     half = band(ab, 0 if lower else ab.shape[0] - 1)
@@ -229,8 +246,15 @@ def polar(a: Numbers, side: Any = "right") -> Any:
     return w @ vh, (np.transpose(vh) * s) @ vh if side == "right" else (w * s) @ np.transpose(w)
 
 
-def lstsq(a: Numbers, b: Numbers, cond: Any = None, overwrite_a: Any = False, overwrite_b: Any = False, check_finite: Any = True,
-          lapack_driver: Any = None) -> Any:  # fmt: skip
+def lstsq(
+    a: Numbers,
+    b: Numbers,
+    cond: Any = None,
+    overwrite_a: Any = False,
+    overwrite_b: Any = False,
+    check_finite: Any = True,
+    lapack_driver: Any = None,
+) -> Any:
     """``scipy.linalg.lstsq`` of a matrix of full rank."""
     need(not overwrite_a and not overwrite_b, "scipy.linalg.lstsq is supported where it does not write to its arguments")
     need(cond is None, "cond of scipy.linalg.lstsq is not supported")

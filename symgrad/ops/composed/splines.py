@@ -109,8 +109,9 @@ def cubic_spline(x: Numbers, y: Numbers, axis: Any = 0, bc_type: Any = "not-a-kn
     return sys.modules["scipy.interpolate"].CubicHermiteSpline(x, heights, slopes, 0, True if extrapolate is None else extrapolate)
 
 
-def interpolating_spline(x: Numbers, y: Numbers, k: Any = 3, t: Any = None, bc_type: Any = None, axis: Any = 0,
-                         check_finite: Any = True) -> Any:  # fmt: skip
+def interpolating_spline(
+    x: Numbers, y: Numbers, k: Any = 3, t: Any = None, bc_type: Any = None, axis: Any = 0, check_finite: Any = True
+) -> Any:
     """``scipy.interpolate.make_interp_spline`` of the degrees 1 and 3, as the same piecewise polynomial."""
     need(t is None, "t of scipy.interpolate.make_interp_spline is not supported")
     need(k == 3 or k == 1 and bc_type is None, "scipy.interpolate.make_interp_spline is supported for k=3 and k=1")

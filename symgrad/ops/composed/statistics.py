@@ -55,8 +55,18 @@ def moments_where(a: Numbers, axis: Any, ddof: Any, keepdims: Any, mean: Any, wh
     return np.sum(apart * apart, axis=axis, keepdims=keepdims) / np.maximum(freedom, 0)
 
 
-def var_about(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *, where: Any = None,
-              mean: Any = None, correction: Any = None) -> Any:  # fmt: skip
+def var_about(
+    a: Numbers,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = None,
+    mean: Any = None,
+    correction: Any = None,
+) -> Any:
     """``np.var`` with a given mean, a ``correction``, or a mask."""
     need(dtype is None and out is None, "np.var takes where, mean and correction with axis and keepdims alone")
     lost = ddof if correction is None else correction
@@ -65,8 +75,18 @@ def var_about(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, 
     return np.var(a, axis=axis, ddof=lost, keepdims=keepdims) if mean is None else moments_about(a, axis, lost, keepdims, mean)
 
 
-def std_about(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *, where: Any = None,
-              mean: Any = None, correction: Any = None) -> Any:  # fmt: skip
+def std_about(
+    a: Numbers,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = None,
+    mean: Any = None,
+    correction: Any = None,
+) -> Any:
     """``np.std`` with a given mean, a ``correction``, or a mask."""
     need(dtype is None and out is None, "np.std takes where, mean and correction with axis and keepdims alone")
     lost = ddof if correction is None else correction
@@ -286,8 +306,9 @@ def nanprod(a: Numbers, axis: Any = None, dtype: Any = None, keepdims: Any = Fal
     return product if initial is None else product * begun(initial, product)
 
 
-def nansum_within(a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None,
-                  where: Any = None) -> Any:  # fmt: skip
+def nansum_within(
+    a: Numbers, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = None, where: Any = None
+) -> Any:
     """``np.nansum`` with a dtype, with ``where``, or with an initial value."""
     need(out is None, "out of np.nansum is not supported with other arguments")
     total = np.sum(chosen_or(a, 0, dtype, where), axis=axis, keepdims=keepdims)
@@ -328,8 +349,16 @@ def in_full(a: Any, dtype: Any) -> Any:
     return wide
 
 
-def nanvar(a: Numbers, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False, where: Any = None, mean: Any = None,
-           correction: Any = None) -> Any:  # fmt: skip
+def nanvar(
+    a: Numbers,
+    axis: Any = None,
+    dtype: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    where: Any = None,
+    mean: Any = None,
+    correction: Any = None,
+) -> Any:
     """``np.nanvar`` of the elements that are numbers; integers all are."""
     a = a if dtype is None else in_full(a, dtype)
     ddof = ddof if correction is None else correction
@@ -345,8 +374,16 @@ def nanvar(a: Numbers, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepd
     return np.sum(apart * apart, axis=axis, keepdims=keepdims) / np.where(freedom > 0, freedom, np.nan)
 
 
-def nanstd(a: Numbers, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = False, where: Any = None, mean: Any = None,
-           correction: Any = None) -> Any:  # fmt: skip
+def nanstd(
+    a: Numbers,
+    axis: Any = None,
+    dtype: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    where: Any = None,
+    mean: Any = None,
+    correction: Any = None,
+) -> Any:
     """``np.nanstd`` of the elements that are numbers."""
     variances = nanvar(a, axis, dtype, ddof, keepdims, where, mean, correction)
     if mean is not None or a.dtype.kind in "iub":
@@ -377,8 +414,15 @@ def weighted_cov(rows: Any, fweights: Any, aweights: Any, lost: Any) -> Any:
     return (apart * shares) @ np.transpose(apart) / np.maximum(freedom, 0)
 
 
-def cov(m: Numbers, y: Numbers = None, rowvar: Any = True, bias: Any = False, ddof: Any = None, fweights: Numbers = None,
-        aweights: Numbers = None) -> Any:  # fmt: skip
+def cov(
+    m: Numbers,
+    y: Numbers = None,
+    rowvar: Any = True,
+    bias: Any = False,
+    ddof: Any = None,
+    fweights: Numbers = None,
+    aweights: Numbers = None,
+) -> Any:
     """``np.cov``: variables in rows, or in columns."""
     rows = np.reshape(m, (1, -1)) if np.ndim(m) == 1 else m if rowvar else np.transpose(m)
     if y is not None:

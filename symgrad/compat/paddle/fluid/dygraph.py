@@ -35,8 +35,9 @@ def to_variable(value: Any, name: str | None = None, zero_copy: Any = None, dtyp
 class Linear(Plain):
     """``x @ weight + bias``, then an activation."""
 
-    def __init__(self, input_dim: int, output_dim: int, param_attr: Any = None, bias_attr: Any = None, act: str | None = None,
-                 dtype: Any = "float32") -> None:  # fmt: skip
+    def __init__(
+        self, input_dim: int, output_dim: int, param_attr: Any = None, bias_attr: Any = None, act: str | None = None, dtype: Any = "float32"
+    ) -> None:
         if dtype not in (None, "float32"):
             raise ValueError(f"dtype={dtype!r} is not supported here; parameters are of float32")
         super().__init__(input_dim, output_dim, param_attr, bias_attr)

@@ -17,8 +17,15 @@ from symgrad.vocabulary.network import accuracy, dropout, log_softmax, one_hot, 
 from symgrad.vocabulary.tensors import concat, exp, log, matmul, reshape, scale, sqrt, square, stack, tanh, transpose  # type: ignore[attr-defined]
 
 
-def data(name: str, shape: Sequence[int], append_batch_size: bool = True, dtype: Any = "float32", lod_level: int = 0, type: Any = None,
-         stop_gradient: bool = True) -> Any:  # fmt: skip
+def data(
+    name: str,
+    shape: Sequence[int],
+    append_batch_size: bool = True,
+    dtype: Any = "float32",
+    lod_level: int = 0,
+    type: Any = None,
+    stop_gradient: bool = True,
+) -> Any:
     """A variable that is fed; an axis for the batch is put in front unless ``append_batch_size`` is False."""
     extents = list(shape)
     if append_batch_size and -1 not in extents and None not in extents:
@@ -28,24 +35,53 @@ def data(name: str, shape: Sequence[int], append_batch_size: bool = True, dtype:
     return variable
 
 
-def fc(input: Any, size: int, num_flatten_dims: int = 1, param_attr: Any = None, bias_attr: Any = None, act: str | None = None,
-       name: str | None = None) -> Any:  # fmt: skip
+def fc(
+    input: Any,
+    size: int,
+    num_flatten_dims: int = 1,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    act: str | None = None,
+    name: str | None = None,
+) -> Any:
     """``input @ weight + bias``."""
     return nn.fc(input, size, num_flatten_dims, param_attr, bias_attr, act, name)
 
 
-def conv2d(input: Any, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int | None = None,
-           param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True, act: str | None = None, name: str | None = None,
-           data_format: str = "NCHW") -> Any:  # fmt: skip
+def conv2d(
+    input: Any,
+    num_filters: int,
+    filter_size: Any,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int | None = None,
+    param_attr: Any = None,
+    bias_attr: Any = None,
+    use_cudnn: bool = True,
+    act: str | None = None,
+    name: str | None = None,
+    data_format: str = "NCHW",
+) -> Any:
     """The correlation of images with kernels of its own."""
     return nn.conv2d(
         input, num_filters, filter_size, stride, padding, dilation, groups, param_attr, bias_attr, use_cudnn, act, name, data_format
     )
 
 
-def pool2d(input: Any, pool_size: Any = -1, pool_type: str = "max", pool_stride: Any = 1, pool_padding: Any = 0,
-           global_pooling: bool = False, use_cudnn: bool = True, ceil_mode: bool = False, exclusive: bool = True,
-           data_format: str = "NCHW", name: str | None = None) -> Any:  # fmt: skip
+def pool2d(
+    input: Any,
+    pool_size: Any = -1,
+    pool_type: str = "max",
+    pool_stride: Any = 1,
+    pool_padding: Any = 0,
+    global_pooling: bool = False,
+    use_cudnn: bool = True,
+    ceil_mode: bool = False,
+    exclusive: bool = True,
+    data_format: str = "NCHW",
+    name: str | None = None,
+) -> Any:
     """The largest element or the mean of each window."""
     if global_pooling:
         pool_size, pool_stride, pool_padding = tuple(input.shape[2:]), 1, 0
@@ -56,8 +92,15 @@ def pool2d(input: Any, pool_size: Any = -1, pool_type: str = "max", pool_stride:
     raise ValueError(f"the pool {pool_type!r} is not known; write 'max' or 'avg'")
 
 
-def embedding(input: Any, size: Sequence[int], is_sparse: bool = False, is_distributed: bool = False, padding_idx: int | None = None,
-              param_attr: Any = None, dtype: Any = "float32") -> Any:  # fmt: skip
+def embedding(
+    input: Any,
+    size: Sequence[int],
+    is_sparse: bool = False,
+    is_distributed: bool = False,
+    padding_idx: int | None = None,
+    param_attr: Any = None,
+    dtype: Any = "float32",
+) -> Any:
     """Rows of a weight by their numbers."""
     return nn.embedding(input, size, padding_idx=padding_idx, param_attr=param_attr, dtype=dtype)
 

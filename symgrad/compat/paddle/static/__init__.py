@@ -40,8 +40,13 @@ def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -
     storing.save(program, model_path, overwrite=True)
 
 
-def save_inference_model(path_prefix: str, feed_vars: Sequence[Variable], fetch_vars: Sequence[Variable], executor: Executor | None = None,
-                         program: Program | None = None) -> None:  # fmt: skip
+def save_inference_model(
+    path_prefix: str,
+    feed_vars: Sequence[Variable],
+    fetch_vars: Sequence[Variable],
+    executor: Executor | None = None,
+    program: Program | None = None,
+) -> None:
     """Save the program that computes some variables from others, replacing existing files."""
     storing.save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program, overwrite=True)
 
