@@ -327,3 +327,29 @@ def test_hints_about_complex_derivatives_work() -> None:
     assert grad(lambda z: z * 1j, holomorphic=True)(1.0 + 0j) == 1j  # pass z + 0j
     with pytest.raises(NotScalar, match="holomorphic=True"):
         grad(lambda z: z * z)(1j)
+
+
+def becomes_complex(a):
+    for _ in range(2):
+        a = np.exp(1j * a) * (a + 0.3j)
+    return np.sum(np.abs(a) ** 2)
+
+
+def becomes_complex_on_a_path(a):
+    for k in range(2):
+        w = np.exp(1j * a)
+        a = w * (a + 0.3j) if w[0].real > -100.0 else a * k
+    return np.sum(np.abs(a) ** 2)
+
+
+@pytest.mark.parametrize("function", [becomes_complex, becomes_complex_on_a_path])
+def test_an_array_that_becomes_complex_in_a_loop_is_refused(function: Any) -> None:
+    """Whether the modulus is that of complex numbers shows only when the loop runs. The way out works."""
+    x = np.array([0.3, -0.7, 1.1])
+    for derivative in (lambda: grad(function)(x), lambda: symgrad.jvp(function, (x,), (x,)), lambda: symgrad.hvp(function, x, v=x)):
+        with pytest.raises(NoDerivative, match="whether a is complex is not known"):
+            derivative()
+
+    steps = 1e-6 * np.eye(3)
+    slopes = [(function(x + h) - function(x - h)) / 2e-6 for h in steps]
+    np.testing.assert_allclose(symgrad.grad(lambda a: function(a + 0j))(x), slopes, rtol=1e-6, atol=1e-8)

@@ -10,6 +10,8 @@ import pytest
 import symgrad
 from symgrad import check_grads, grad
 from symgrad.errors import NoDerivative, UnknownType
+from symgrad.ops.batched import NotBatched
+from symgrad.tangent import columns
 
 M = np.array([[0.9 - 0.2j, -1.3 + 1.1j, 0.4j], [0.7 + 0.3j, 1.6 - 0.8j, 2.2 + 0.5j], [-0.4 - 0.6j, 0.8 + 0.1j, 1.9 - 1.2j]])
 #: real, with two eigenvalues that are conjugates of one another
@@ -53,7 +55,7 @@ def test_derivatives_of_eigenvalues(function: Any, matrix: Any) -> None:
 @pytest.mark.parametrize("matrix", [M, A], ids=["complex", "real"])
 @pytest.mark.parametrize("function", [weights, named, projector])
 def test_derivatives_of_eigenvectors(function: Any, matrix: Any) -> None:
-    check_grads(function, (matrix,), modes=("reverse",), order=2, directions=1)
+    check_grads(function, (matrix,), order=2, directions=1)
 
 
 @pytest.mark.parametrize("matrix", [M, A], ids=["complex", "real"])
@@ -87,11 +89,103 @@ def test_many_eigenvalues_stand_in_numpys_order() -> None:
     np.testing.assert_allclose(symgrad.value_and_grad(lambda a: np.abs(np.linalg.eigvals(a)[7]))(a)[0], np.abs(np.linalg.eigvals(a)[7]))
 
 
-def test_a_function_of_the_phases_is_refused() -> None:
-    with pytest.raises(ValueError, match="phases of complex eigenvectors"):
-        grad(lambda a: np.sum(np.linalg.eig(a)[1].real))(M)
-    with pytest.raises(NoDerivative, match="phases of the vectors of eig"):
-        symgrad.jacfwd(weights)(M.real)
+def singular_vectors(a: Any) -> Any:
+    u, s, vh = np.linalg.svd(a + 0j, full_matrices=False)
+    return np.sum(np.abs(u) ** 2 * WEIGHTS) + np.sum(np.abs(vh[0]) ** 3) + (u[0, 0] * vh[0, 1] * s[0]).real
+
+
+def hermitian(a: Any) -> Any:
+    w, v = np.linalg.eigh(a + 0j)
+    return np.sum(np.abs(v) ** 2 * WEIGHTS * w)
+
+
+def in_loops(a: Any) -> Any:
+    a = a + 0j
+    for k in range(2):
+        w, v = np.linalg.eig(a)
+        if w[0].real > -100.0:
+            a = (v * np.abs(w)) @ v.conj().T
+        else:
+            a = a * k
+    return np.sum(np.abs(a) ** 2 * WEIGHTS)
+
+
+def several(a: Any) -> Any:
+    w, v = np.linalg.eig(np.stack([a, a @ a]) + 0j)
+    return np.abs(w), [np.abs(v[0]), {"one": v[1] @ np.linalg.inv(v[1]) * WEIGHTS}]
+
+
+VECTORS = [weights, named, projector, singular_vectors, hermitian, in_loops]
+
+
+@pytest.mark.parametrize("jit", [False, True], ids=["numpy", "numba"])
+@pytest.mark.parametrize("function", VECTORS, ids=lambda f: f.__name__)
+@pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")
+def test_forward_mode_through_vectors(function: Any, jit: bool) -> None:
+    rng, h = np.random.default_rng(7), 1e-6
+    for matrix, t in ((A, rng.normal(size=(3, 3))), (M, rng.normal(size=(3, 3)) + 1j * rng.normal(size=(3, 3)))):
+        slope = (function(matrix + h * t) - function(matrix - h * t)) / (2 * h)
+        assert symgrad.jvp(function, (matrix,), (t,), jit=jit)[1] == pytest.approx(slope, rel=1e-6, abs=1e-7)
+        assert symgrad.linearize(function, matrix, jit=jit)[1](t) == pytest.approx(slope, rel=1e-6, abs=1e-7)
+    gradient = symgrad.grad(function, jit=jit)
+    np.testing.assert_allclose(symgrad.jacfwd(function, jit=jit)(A), gradient(A), rtol=1e-9, atol=1e-11)
+    if function is in_loops:  # its Hessian is refused: the branch saves values on a stack
+        return
+    second = np.stack([(gradient(A + h * e) - gradient(A - h * e)) / (2 * h) for e in np.eye(9).reshape(9, 3, 3)], axis=-1)
+    for hessian in (symgrad.hessian(function, jit=jit), symgrad.jacfwd(symgrad.jacfwd(function), jit=jit)):
+        np.testing.assert_allclose(hessian(A), second.reshape(3, 3, 3, 3), rtol=1e-5, atol=1e-6)
+
+
+def test_forward_mode_through_vectors_of_a_batch_and_of_columns_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = np.stack([A, A @ A])
+    expected = np.stack([grad(weights)(a) for a in batch])
+    np.testing.assert_allclose(symgrad.vmap(symgrad.jacfwd(weights))(batch), expected, rtol=1e-10, atol=1e-12)
+    of_batch = symgrad.jacfwd(symgrad.vmap(weights))(batch)
+    np.testing.assert_allclose(of_batch[[0, 1], [0, 1]], expected, rtol=1e-10, atol=1e-12)
+
+    def refused(*args: Any) -> None:
+        raise NotBatched
+
+    monkeypatch.setattr(columns, "together", refused)
+    np.testing.assert_allclose(symgrad.jacfwd(weights)(A), grad(weights)(A), rtol=1e-10, atol=1e-12)
+
+
+def test_tangents_of_trees_of_vectors() -> None:
+    t, h = np.random.default_rng(8).normal(size=(3, 3)), 1e-6
+    _, (values, [vectors, named]) = symgrad.jvp(several, (A,), (t,))
+    after, before = several(A + h * t), several(A - h * t)
+    np.testing.assert_allclose(values, (after[0] - before[0]) / (2 * h), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(vectors, (after[1][0] - before[1][0]) / (2 * h), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(named["one"], (after[1][1]["one"] - before[1][1]["one"]) / (2 * h), rtol=1e-6, atol=1e-8)
+
+
+PHASED = [
+    lambda a: np.sum(np.linalg.eig(a)[1].real),
+    lambda a: 1e-9 * np.linalg.eigh(a)[1][1, 0].real + 1.0,
+    lambda a: np.stack([1e9 * np.abs(np.linalg.eig(a)[1][0, 0]), np.linalg.eig(a)[1][1, 0].imag])[1],
+    lambda a: np.linalg.svd(a, full_matrices=False)[0][0, 0].imag,
+    lambda a: np.linalg.svd(a, full_matrices=False)[2][0, 1].imag,
+    lambda a: np.sum(grad(weights)(a).real) + np.linalg.eig(a)[1][0, 1].real,
+]
+
+
+@pytest.mark.parametrize("function", PHASED)
+def test_a_function_of_the_phases_is_refused_in_every_mode(function: Any) -> None:
+    direction = np.random.default_rng(9).normal(size=(3, 3)) + 0.3j
+    ways = [
+        lambda: grad(function)(M),
+        lambda: symgrad.jvp(function, (M,), (direction,)),
+        lambda: symgrad.linearize(function, M)[1](direction),
+        lambda: symgrad.jacfwd(lambda s: function(M + s * direction))(0.0),
+        lambda: grad(lambda s: symgrad.jvp(function, (M * s,), (direction,))[1])(1.0),
+        lambda: symgrad.vmap(symgrad.jacfwd(lambda s: function(M + s * direction)))(np.zeros(2)),
+    ]
+    for way in ways:
+        with pytest.raises(ValueError, match="phases of complex eigenvectors"):
+            way()
+
+
+def test_what_else_is_refused_of_vectors() -> None:
     with pytest.raises(NoDerivative, match="an eigenvector of length one has no complex derivative"):
         grad(lambda a: np.linalg.eig(a)[1][0, 0], holomorphic=True)(M)
 

@@ -150,9 +150,10 @@ def refuse_complex(op: Op, varied: set[Value], useful: set[Value]) -> None:
 
 def refuse_unsure(func: Func, active: set[Value]) -> None:
     """In a function with complex numbers, refuse an active value that is not known to be real or complex."""
-    if not any(is_complex(value.type) for value in active):
+    ops = [op for op in walk(func.body) if not active.isdisjoint(op.outs)]
+    if not any(is_complex(value.type) for value in active) and not any(is_complex(o.type) for op in ops for o in op.operands):
         return
-    for op in walk(func.body):
+    for op in ops:
         for out in op.outs:
             if out in active and is_unsure(out.type):
                 name = out.name or "a value"

@@ -117,7 +117,7 @@ NAMES = """modulus squared_modulus
     fourier fourier_back fftshift ifftshift
     complex_gamma complex_digamma complex_polygamma loggamma lambertw wofz wofz_slope erfi exp1 expi
     bessel_j bessel_y bessel_iv bessel_k hankel1 hankel2
-    cholesky eig eigh svd qr pinv slogdet var std half_tril hermitian diag_embed gaps unphased"""
+    cholesky eig eigh svd qr pinv slogdet var std half_tril hermitian diag_embed gaps unphased varied shares scattered unphased_tangent"""
 #: rows that are valid for complex operands: their rules hold for complex numbers, or concern complex numbers only
 RIGHT = {*NAMES.split(), *(f"einsum{n}{part}" for n in range(1, 5) for part in ("", *(f"_part{k}" for k in range(n))))}
 

@@ -55,6 +55,11 @@ PUSHED: dict[str, dict[str, str]] = {
     },
     "inv": {"a": "-(out @ a_tangent @ out)"},
     "solve": {"a": "-solve(a, a_tangent @ out)", "b": "solve(a, b_tangent)"},
+    "varied": {
+        "v": "v_tangent",
+        "angle": "(-1j if rows else 1j) * angle_tangent * shares(v, rows=rows)",
+        "shift": "shift_tangent * scattered(v)",
+    },
     "expm": {"a": "expm_frechet(a, a_tangent)"},
     "kaiser": {"beta": "beta_tangent * kaiser_slope(n, beta)"},
     "fftfreq": {"d": "-(d_tangent * out / d)"},

@@ -29,6 +29,7 @@ from symgrad.pipeline.registry import OPTIMISE, SIMPLIFY
 from symgrad.pipeline.runner import run, timed
 from symgrad.runtime.support import tangent_of
 from symgrad.tangent.half import linear_half
+from symgrad.tangent.write import phases_checked
 from symgrad.text import docstring
 
 
@@ -47,7 +48,8 @@ def linear(job: Job, primal: Func, wrt: list[int], active: list[int], name: str,
     """The IR of both functions."""
     own = len(primal.body.yields)
     with timed(primal.notes, "differentiate", "gradient"):
-        whole = gradient(with_sensitivities(primal), wrt, active_results=active, value=True, seeds=True, name=name, costs=costs)
+        checked = phases_checked(primal, wrt, active)
+        whole = gradient(with_sensitivities(checked), wrt, active_results=active, value=True, seeds=True, name=name, costs=costs)
         whole = run(OPTIMISE, job.stage("adjoint", expanded(whole)))
         job.stage("optimized", whole)
         first, back = split_pullback(whole, own, len(active))

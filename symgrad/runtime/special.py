@@ -317,6 +317,8 @@ __all__ = [
     "product_after",
     "product_before",
     "repeat_back",
+    "scattered",
+    "shares",
     "sinc_slope",
     "split_array",
     "split_like",
@@ -326,6 +328,7 @@ __all__ = [
     "tile_back",
     "trace_back",
     "unphased",
+    "unphased_tangent",
     "weighted_after",
     "weighted_before",
     "wofz_slope",
@@ -369,6 +372,12 @@ def complex_eig(a: Any) -> tuple[Any, Any]:
     return values + 0j, vectors + 0j
 
 
+PHASES = (
+    "the result depends on the phases of complex eigenvectors or singular vectors, which the matrix does not determine: "
+    "use what does not change with them, such as np.abs(v) or v @ v.conj().T"
+)
+
+
 def unphased(v: Any, m: Any, other: Any) -> Any:
     """Return ``v`` if the diagonal of ``m + other`` is real up to rounding, else raise ValueError.
 
@@ -382,8 +391,43 @@ def unphased(v: Any, m: Any, other: Any) -> Any:
     turns = np.abs(np.imag(np.diagonal(both, axis1=-2, axis2=-1)))
     scale = np.max(np.abs(m), initial=0.0) + np.max(np.abs(other), initial=0.0)
     if np.any(turns > 10 * np.sqrt(np.finfo(v.dtype).eps) * scale):
-        raise ValueError(
-            "the result depends on the phases of complex eigenvectors or singular vectors, which the matrix does not determine: "
-            "use what does not change with them, such as np.abs(v) or v @ v.conj().T"
-        )
+        raise ValueError(PHASES)
     return v
+
+
+def shares(v: Any, rows: bool = False) -> Any:
+    """Each vector times a number of its own between 1 and 2; the vectors are columns, or ``rows``.
+
+    >>> shares(np.ones((2, 2))).round(3)
+    array([[1.618, 1.236],
+           [1.618, 1.236]])
+    """
+    v = np.asarray(v)
+    weights = 1 + np.arange(1, v.shape[-2 if rows else -1] + 1) * 0.6180339887498949 % 1
+    return v * (weights[:, None] if rows else weights).astype(v.real.dtype)
+
+
+def scattered(v: Any) -> Any:
+    """Numbers of modulus one in many directions, in the shape of a stack of matrices.
+
+    >>> scattered(np.ones((1, 2), complex)).round(3)
+    array([[-0.737-0.675j,  0.087+0.996j]])
+    """
+    v = np.asarray(v)
+    places = np.arange(1, v.shape[-2] * v.shape[-1] + 1).reshape(v.shape[-2:])
+    return np.broadcast_to(np.exp(2j * np.pi * (places * 0.6180339887498949 % 1)), v.shape).astype(v.dtype)
+
+
+def unphased_tangent(t: Any, turn: Any, shift: Any, value: Any) -> Any:
+    """Return the tangent ``t`` of a result ``value`` if ``turn`` is zero up to rounding, else raise ValueError.
+
+    ``turn`` is the derivative of the result when the phases of complex eigenvectors or singular vectors turn. It is compared
+    with ``shift``, the derivative when all their elements change, and with the rounding errors of ``value``.
+    """
+    if isinstance(t, list | tuple):
+        return type(t)([unphased_tangent(*parts) for parts in zip(t, turn, shift, value, strict=True)])
+    size, epsilon = np.abs(shift), np.finfo(np.result_type(turn, np.float16)).eps
+    least = 1000 * epsilon * (np.max(np.abs(value), initial=0.0) + np.max(size, initial=0.0))
+    if np.any(np.abs(turn) > 10 * np.sqrt(epsilon) * size + least):
+        raise ValueError(PHASES)
+    return t

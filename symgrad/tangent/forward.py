@@ -21,6 +21,8 @@ from symgrad.ir.unbound import Unbound, is_undefined
 from symgrad.ops.build import Builder, know
 from symgrad.ops.declare import ROWS
 
+#: rows whose results are vectors determined up to a phase, by the index of the result: as columns, or as rows
+VECTORS: dict[str, dict[int, bool]] = {"eig": {1: False}, "eigh": {1: False}, "svd": {0: False, 2: True}}
 #: emits one op with its tangents at the builder's insertion point
 Push = Callable[["Forward", Any], None]
 #: by the name of a row, else by the kind of op
@@ -60,11 +62,11 @@ class Forward:
     tangents: dict[Value, Operand] = field(default_factory=dict)
     ledger: Ledger = field(init=False)
     memory: Memory = field(init=False)
-    unphased: set[Operand] = field(init=False)  #: vectors determined up to a phase whose use a backward half has checked
+    varied: set[Operand] = field(init=False)  #: vectors determined up to a phase whose use is checked
 
     def __post_init__(self) -> None:
         know(self.builder, self.func)
-        self.unphased = {op.args[0] for op in walk(self.func.body) if isinstance(op, Call) and op.name == "unphased"}
+        self.varied = {op.args[0] for op in walk(self.func.body) if isinstance(op, Call) and op.name == "varied"}
         layout = Layout()
         layout.enter(self.func.body)
         self.memory = Memory.of(self.func, layout)

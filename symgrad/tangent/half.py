@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from symgrad.adjoint.costs import Costs
 from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.reverse import gradient
 from symgrad.errors import NoDerivative
-from symgrad.ir.core import Func
+from symgrad.ir.core import Block, Call, Func, Operand, Value, substitute
 
 
 def linear_half(back: Func, seeds: Sequence[int], gradients: int, name: str, costs: Costs, way_out: str) -> Func:
@@ -16,6 +16,7 @@ def linear_half(back: Func, seeds: Sequence[int], gradients: int, name: str, cos
 
     Raises NoDerivative, with the way out, where the half cannot be reversed.
     """
+    removed(back.body, "unphased")  # the cotangents here are placeholders, which say nothing about phases
     try:
         func = gradient(back, seeds, active_results=range(gradients), value=False, seeds=True, name=name, costs=costs)
     except NoDerivative as refusal:
@@ -25,4 +26,22 @@ def linear_half(back: Func, seeds: Sequence[int], gradients: int, name: str, cos
     return expanded(func)
 
 
-__all__ = ["linear_half"]
+def blocks(block: Block) -> Iterator[Block]:
+    """A block and the blocks inside it."""
+    yield block
+    for op in block.ops:
+        for inner in op.blocks:
+            yield from blocks(inner)
+
+
+def removed(body: Block, name: str) -> None:
+    """Replace the results of a row by its first operands. Works in place."""
+    table: dict[Value, Operand] = {}
+    for block in blocks(body):
+        calls = [op for op in block.ops if isinstance(op, Call) and op.name == name]
+        table |= {op.outs[0]: op.args[0] for op in calls}
+        block.ops = [op for op in block.ops if op not in calls]
+    substitute(body, table)
+
+
+__all__ = ["blocks", "linear_half", "removed"]

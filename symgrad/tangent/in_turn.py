@@ -20,6 +20,7 @@ from symgrad.adjoint.reverse import gradient
 from symgrad.ir.core import NONE, ONE, ZERO, Block, Const, For, Func, Operand, Value, substitute
 from symgrad.ir.types import INT, is_complex
 from symgrad.tangent.half import linear_half
+from symgrad.tangent.write import phases_checked
 
 
 def columns_in_turn(
@@ -37,7 +38,14 @@ def columns_in_turn(
     """
     label = name or f"{func.name}_jacobian"
     whole = gradient(
-        with_sensitivities(func), wrt, active_results=active_results, value=True, seeds=True, name=label, taken=taken, costs=costs
+        with_sensitivities(phases_checked(func, wrt, active_results, taken)),
+        wrt,
+        active_results=active_results,
+        value=True,
+        seeds=True,
+        name=label,
+        taken=taken,
+        costs=costs,
     )
     count = len(active_results)
 

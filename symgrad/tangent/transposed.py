@@ -12,11 +12,12 @@ from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.expand import Absent, Expansion, is_by_numpy, operand
 from symgrad.adjoint.reverse import gradient
 from symgrad.errors import NoDerivative
-from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, clone_block, substitute, walk
+from symgrad.ir.core import Block, Call, Func, Operand, Value, clone_block, substitute, walk
 from symgrad.ir.types import is_complex
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import Row
-from symgrad.tangent.forward import Forward, hinted, tangent_type
+from symgrad.tangent.forward import VECTORS, Forward, hinted, tangent_type
+from symgrad.tangent.half import removed
 
 
 def transposed(forward: Forward, op: Call, row: Row, targets: list[tuple[int, int, str, Value]]) -> dict[Value, Operand]:
@@ -53,9 +54,7 @@ def transposed(forward: Forward, op: Call, row: Row, targets: list[tuple[int, in
             seeds.append(forward.tangents[source])
     block = builder.block
     block.args = [*fresh.values(), *grads.values()]
-    for one in walk(block):
-        if isinstance(one, Call) and one.name == "unphased":  # the cotangents here are placeholders, which say nothing about phases
-            one.args[1:] = [Const(0.0), Const(0.0)]
+    removed(block, "unphased")  # the cotangents here are placeholders, which say nothing about phases
     pullback = expanded(Func("pullback", block, [], op.loc), builder.taken)
     wrt = list(range(len(fresh), len(block.args)))
     linear = gradient(pullback, wrt, active_results=range(len(seeds)), value=False, seeds=True, taken=builder.taken)
@@ -64,14 +63,11 @@ def transposed(forward: Forward, op: Call, row: Row, targets: list[tuple[int, in
 
 
 def refuse_phases(forward: Forward, op: Call) -> None:
-    """Refuse tangents of vectors determined up to a phase, unless a backward half has checked their use."""
-    if op.name not in ("eig", "eigh", "svd"):
-        return
-    outs = op.outs[1:] if op.name == "eig" else op.outs  # the values of ``eig`` are complex too, but have no phases
-    vectors = [out for out in outs if out in forward.active and is_complex(out.type)]
-    if vectors and not forward.unphased & set(vectors):
-        what = f"forward mode cannot tell whether the result depends on the phases of the vectors of {op.name} of a complex matrix"
-        raise NoDerivative(what, op.loc, "use reverse mode: grad, vjp or jacrev")
+    """Refuse tangents of vectors determined up to a phase whose use nothing checks: those of called functions."""
+    for k in VECTORS.get(op.name, ()):
+        if op.outs[k] in forward.active and is_complex(op.outs[k].type) and op.outs[k] not in forward.varied:
+            what = f"forward mode does not check whether a called function depends on the phases of the complex vectors of {op.name}"
+            raise NoDerivative(what, op.loc, "use reverse mode: grad, vjp or jacrev")
 
 
 def inlined(forward: Forward, func: Func, operands: list[Operand]) -> list[Operand]:

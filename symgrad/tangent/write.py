@@ -16,6 +16,7 @@ from symgrad.ops.declare import ROWS
 from symgrad.tangent import flow, rows, tapes
 from symgrad.tangent.by_name import read_by_name
 from symgrad.tangent.forward import Forward
+from symgrad.tangent.phases import checked_tangents, checked_values
 from symgrad.tangent.sink import sink
 
 #: the modules that register tangent functions for each kind of op
@@ -24,7 +25,7 @@ PUSHES = (rows, tapes, flow)
 #: rows that return a view with repeated elements
 SPREADING = frozenset({"spread", "broadcast_to"})
 
-__all__ = ["push_forward"]
+__all__ = ["phases_checked", "push_forward"]
 
 
 @dataclass(slots=True)
@@ -65,10 +66,18 @@ def push_forward(
     builder = Builder(taken=set() if taken is None else taken)
     func = unmarked(func)
     tell_activity(func, wrt, active_results)
-    result = written(func, wrt, active_results, Called(builder), name)
+    called = Called(builder)
+    result = checked_tangents(func, wrt, active_results, lambda f, places, results: written(f, places, results, called, name), builder)
     with builder.inside(result.body), builder.at(func.loc):
         owned(builder, result, len(func.body.yields) if shared else len(result.body.yields))
     return result
+
+
+def phases_checked(func: Func, wrt: Sequence[int], active_results: Sequence[int], taken: set[str] | None = None) -> Func:
+    """A function that also checks that its results do not depend on the phases of vectors: for derivatives that are linear in a seed."""
+    builder = Builder(taken=set() if taken is None else taken)
+    called = Called(builder)
+    return checked_values(func, wrt, active_results, lambda f, places, results: written(f, places, results, called), builder)
 
 
 def written(func: Func, wrt: Sequence[int], active_results: Sequence[int], called: Called, name: str | None = None) -> Func:

@@ -145,7 +145,9 @@ class Comparison:
         again = partial(raised, ours) if self.stores and isinstance(ours, Exception) else None  # a second call would store twice
         if isinstance(ours, SymgradError):
             return False, again
-        value = outcome(self.primal if isinstance(ours, Exception) else lambda: self.value(ours))
+        value = ours if isinstance(ours, Exception) else outcome(lambda: self.value(ours))
+        if isinstance(value, Exception):  # perhaps that of the derivative, which is compared with nothing
+            ours, value = value, outcome(self.primal)
         plain, changed = self.plain_arguments(), False
         if plain is not self.bound and not self.stores:
             snapshot = self.snapshot(plain)

@@ -111,7 +111,7 @@ APART: dict[str, str] = {
     "of SciPy: an import of more": "expm expm_frechet triangle",
     "splines, held to SciPy in test_interpolants": """interpolant interpolant_at interpolant_slope interpolant_columns slope_of_columns
         splev splev_slope bisplev bisplev_slope""",
-    "of complex matrices, tried in test_complex": "unphased hermitian",
+    "of complex matrices, tried in test_complex and test_eigenvalues": "unphased hermitian varied shares scattered unphased_tangent",
     "of kernels, which numba compiles": """plus larger smaller product_into add_product inverse_into cofactors_into solution_into product_at1 product_at2
         product_at3 triangular_into convolution_into correlation_into order_into sorted_into middle_into digamma_of trigamma_of determinant
         snapshot_after count_within orders_of factorial_of choices_of root_of

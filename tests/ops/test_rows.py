@@ -26,7 +26,7 @@ ELSEWHERE = set(
     table_take table_set table_add_at list_take list_set list_add list_add_at list_repeat custom on_backward probe label as_written may_share array_of list_from concatenate_list split_like stack_list unstack
     split array_split list_join python_numbers to_array drawn expm modulus squared_modulus conj unit_conjugate inverse_modulus imaginary real_part complex_of complex_arccosh
     complex_power complex_log eig fourier fftshift ifftshift fftfreq rfftfreq implicit attained integral trajectory weighted_sensitivity
-    interpolant interpolant_at interpolant_columns splev bisplev complex_gamma lambertw wofz""".split()
+    interpolant interpolant_at interpolant_columns splev bisplev complex_gamma lambertw wofz varied unphased_tangent""".split()
 )
 
 
