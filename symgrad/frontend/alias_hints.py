@@ -36,7 +36,7 @@ def way_apart(locations: Sequence[Location], stored: Loc, source: Source) -> tup
         return copied, []
     joined = [one for one in locations if one.name in variables and one.owner.line and not one.outside]
     if stored.text.lstrip().startswith("def "):
-        owners = parameters_within(source.node)
+        owners = inner_parameters(source.node)
         if (parameter := next((one.name for one in joined if one.name in owners), None)) is not None:
             return f"write {parameter} = {parameter}.copy() as the first statement of {owners[parameter]}", []
     place = next((one.owner for one in joined if one.owner.text.lstrip().startswith((*LOOPS, "if "))), None)
@@ -190,11 +190,11 @@ def copied_before(names: list[str | None], stored: Loc, variables: dict[str, int
     return f"write {names[0]} = {names[0]}.copy() before line {stored.line}" if names else COPY
 
 
-def parameters_within(function: ast.AST) -> dict[str, str]:
-    """The parameters of a function and of functions in it, with the name of their function; none that is a variable of another one."""
+def inner_parameters(function: ast.AST) -> dict[str, str]:
+    """The parameters of the functions in a function, with the name of their function; none that several of them have."""
     names = [(one.arg, node.name) for node in ast.walk(function) if isinstance(node, ast.FunctionDef) for one in node.args.args]
     several = {name for name, owner in names if any(name == other and owner != its for other, its in names)}
-    return {name: owner for name, owner in names if name not in several}
+    return {name: owner for name, owner in names if name not in several and owner != getattr(function, "name", None)}
 
 
 def bound_first(function: ast.AST) -> dict[str, int]:
