@@ -35,6 +35,10 @@ def way_apart(locations: Sequence[Location], stored: Loc, source: Source) -> tup
     if copied := copied_where_bound(source, known):
         return copied, []
     joined = [one for one in locations if one.name in variables and one.owner.line and not one.outside]
+    if stored.text.lstrip().startswith("def "):
+        owners = inner_parameters(source.node)
+        if (parameter := next((one.name for one in joined if one.name in owners), None)) is not None:
+            return f"write {parameter} = {parameter}.copy() as the first statement of {owners[parameter]}", []
     place = next((one.owner for one in joined if one.owner.text.lstrip().startswith((*LOOPS, "if "))), None)
     if place is None:
         return copied_before([name for name in known if name in variables], stored, variables), []
@@ -184,6 +188,13 @@ def copied_before(names: list[str | None], stored: Loc, variables: dict[str, int
         parameter = next((name for name in names if name is not None and variables[name] == 0), None)
         return COPY if parameter is None else f"write {parameter} = {parameter}.copy() as the first statement of the function"
     return f"write {names[0]} = {names[0]}.copy() before line {stored.line}" if names else COPY
+
+
+def inner_parameters(function: ast.AST) -> dict[str, str]:
+    """The parameters of the functions in a function, with the name of their function; none that several of them have."""
+    names = [(one.arg, node.name) for node in ast.walk(function) if isinstance(node, ast.FunctionDef) for one in node.args.args]
+    several = {name for name, owner in names if any(name == other and owner != its for other, its in names)}
+    return {name: owner for name, owner in names if name not in several and owner != getattr(function, "name", None)}
 
 
 def bound_first(function: ast.AST) -> dict[str, int]:

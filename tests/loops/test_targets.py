@@ -189,7 +189,7 @@ def test_pullbacks_of_the_corpus_give_the_same_on_both_targets(program: Program)
         np.testing.assert_allclose(out, other, rtol=1e-4)
         for scale in (1.0, -0.5, 1.0):
             seed = np.full_like(other, scale) if isinstance(other, np.ndarray | np.generic) else scale
-            gradients = leaves(expected(seed))
+            gradients = list(leaves(expected(seed)))
             narrow = any(getattr(leaf, "dtype", None) == np.float32 for leaf in gradients)
             for one, leaf in zip(leaves(found(seed)), gradients, strict=True):
                 assert np.shape(one) == np.shape(leaf)
