@@ -10,6 +10,7 @@ from symgrad.frontend.absent import truth_of
 from symgrad.frontend.bindings import (
     Binding,
     Bound,
+    Choice,
     External,
     Fun,
     Generator,
@@ -30,7 +31,7 @@ from symgrad.frontend.containers import known_range
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import as_base
 from symgrad.frontend.enumerated import asked, each, is_one_of_kinds
-from symgrad.frontend.flow import choose, choose_in_turn
+from symgrad.frontend.flow import choose, choose_in_turn, each_side
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.python_values import python_truth
 from symgrad.frontend.tables import expression
@@ -49,6 +50,8 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
     if python_class(binding) is not None:
         return python_truth(ctx, binding)
     match binding:
+        case Choice():
+            return truth(ctx, each_side(ctx, binding, node, lambda side: Num(truth(ctx, side, node))), node)
         case Maybe():
             return truth_of(ctx, binding, node, truth)
         case OneOf():

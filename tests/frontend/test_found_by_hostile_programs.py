@@ -460,3 +460,122 @@ def test_a_number_of_numpy_beside_an_instance(kind: Any, operator: Any) -> None:
     except symgrad.SymgradError as error:
         assert kind in (Sequence, AsArray, KINDS_OF_ITEMS[-1])  # noqa: PT017
         assert "NumPy's result for a number and an instance of" in str(error)  # noqa: PT017
+
+
+# ------------------------------------------------------------------ functions and classes that are one of several
+
+
+class Special(Plain):
+    pass
+
+
+def one_of_two_functions(x):
+    g = np.sin if x[0] > 0.0 else np.cos
+    r = x[1]
+    r = r * 2.0 if g is np.sin else r
+    r = r * 3.0 if g is not np.cos else r
+    r = r * 5.0 if g == np.cos else r
+    r = r * 7.0 if g in (np.cos, np.tan) else r
+    return r * 11.0 if g else r
+
+
+def one_of_two_inner_functions(x):
+    first = lambda t: t * x[2]  # noqa: E731
+
+    def second(t):
+        return t + x[3]
+
+    g = first if x[0] > 0.0 else second
+    h = second if x[1] > 0.0 else first
+    r = x[1]
+    r = r * 2.0 if g is first else r
+    r = r * 3.0 if g is h else r
+    r = r * 5.0 if g == h else r
+    r = r * 7.0 if h != second else r
+    r = r * 11.0 if g in [first] else r
+    r = r * 13.0 if h not in (first, None) else r
+    r = r * 17.0 if g == None or h == np.sin else r  # noqa: E711
+    return r * g(x[0]) * h(x[2])
+
+
+def one_of_two_classes(x):
+    cls = Plain if x[0] > 0.0 else Special
+    p = cls(x[1])
+    r = x[2]
+    r = r * 2.0 if cls is Plain else r
+    r = r * 3.0 if issubclass(cls, Special) else r
+    r = r * 5.0 if issubclass(Special, cls) else r
+    r = r * 7.0 if type(p) == cls else r
+    r = r * 11.0 if isinstance(p, cls) else r
+    r = r * 13.0 if isinstance(Plain(1.0), cls) else r
+    return r * p.v
+
+
+def one_of_two_classes_of_numbers(x):
+    cls = float if x[0] > 0.0 else int
+    r = cls(2.7) * x[1]
+    r = r * 2.0 if cls is float else r
+    r = r * 3.0 if isinstance(x[1].item(), cls) else r
+    return r * 5.0 if cls in (int, bool) else r
+
+
+def one_of_several_exceptions(x, n=3):
+    r = 1.0
+    for k in range(5):
+        try:
+            x[n - k + 1] = x[k % 2] * r
+            if x[0] > 0.0 and k == 2:
+                raise ValueError("a")
+            if k == 3:
+                raise KeyError("b")
+        except Exception as error:
+            r = r + x[1] if type(error) is IndexError else r
+            r = r * x[2] if type(error) in (ValueError, KeyError) else r
+            r = r + x[3] if error.__class__ == KeyError else r
+            r = r * 2.0 if issubclass(type(error), LookupError) else r
+            r = r * 3.0 if not isinstance(error, ValueError) else r
+    return r * np.sum(x)
+
+
+class ByClass(Plain):
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        if kind is None:
+            self.v += 1.0
+        elif kind is ValueError:
+            self.v *= 2.0
+        elif kind == KeyError:
+            self.v *= 3.0
+        elif kind in (IndexError, RuntimeError):
+            self.v *= 5.0
+        return kind is not OSError
+
+
+def the_class_in_an_exit(x, n=3):
+    p = ByClass(x[2])
+    for k in range(5):
+        with p:
+            x[n - k + 1] = p.v
+            if x[0] > 0.0 and k == 1:
+                raise ValueError("a")
+            if k == 2:
+                raise KeyError("b")
+    return p.v * x[1] + np.sum(x)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(
+    "f",
+    [
+        one_of_two_functions,
+        one_of_two_inner_functions,
+        one_of_two_classes,
+        one_of_two_classes_of_numbers,
+        one_of_several_exceptions,
+        the_class_in_an_exit,
+    ],
+)
+def test_questions_to_one_of_several_functions_or_classes(f: Any, sign: float) -> None:
+    check(lambda x: f(sign * x))
