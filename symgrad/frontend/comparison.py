@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import types
 from typing import Any
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
@@ -323,7 +324,9 @@ def comparison_of_maybe(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, no
 
 def is_by_identity(binding: Binding) -> bool:
     """Whether a value is a function or another object that equals only itself."""
-    return isinstance(binding, Fun) or isinstance(binding, Static) and type(binding.value).__eq__ is object.__eq__
+    if isinstance(binding, Static):
+        return type(binding.value).__eq__ is object.__eq__ or isinstance(getattr(binding.value, "__self__", None), types.ModuleType)
+    return isinstance(binding, Fun)
 
 
 def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
