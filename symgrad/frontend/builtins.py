@@ -50,7 +50,7 @@ from symgrad.frontend.exact import (
 )
 from symgrad.frontend.exceptions import instance_of
 from symgrad.frontend.filling import extent_of
-from symgrad.frontend.flow import choose
+from symgrad.frontend.flow import choose, each_side
 from symgrad.frontend.folding import fold
 from symgrad.frontend.function_attributes import has_function_attribute
 from symgrad.frontend.growing_dicts import as_dict, check_attribute, dict_of, new_dict, update
@@ -182,6 +182,8 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 
 @special(isinstance)
 def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
+    if isinstance(args[1], Choice):
+        return each_side(ctx, args[1], node, lambda side: isinstance_(ctx, [args[0], side], {}, node))
     classes = unwrap(args[1])
     classes = classes if isinstance(classes, tuple) else (classes,)
     as_python_does(ctx, node, lambda: isinstance(None, classes))  # raises if these are no classes
@@ -201,6 +203,10 @@ def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
 @special(issubclass)
 def issubclass_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """Evaluated at compile time for known classes, by an opaque call for others."""
+    if args and isinstance(args[0], Choice):
+        return each_side(ctx, args[0], node, lambda side: issubclass_(ctx, [side, *args[1:]], {}, node))
+    if len(args) == 2 and isinstance(args[1], Choice):
+        return each_side(ctx, args[1], node, lambda side: issubclass_(ctx, [args[0], side], {}, node))
     try:
         held, classes = map(unwrap, args)
     except ValueError:
@@ -335,7 +341,7 @@ def is_one_of_owners(binding: Binding) -> bool:
 def each_owner(ctx: Lowering, owner: Binding, node: ast.AST, use: Callable[[Binding], Binding]) -> Binding:
     """Apply a query to whichever of several objects it is."""
     if isinstance(owner, Choice):
-        return choose(ctx, owner.test, node, lambda: use(owner.then), lambda: use(owner.orelse))
+        return each_side(ctx, owner, node, use)
     return each(ctx, owner, node, use)
 
 

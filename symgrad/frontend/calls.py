@@ -7,7 +7,6 @@ import enum
 import functools
 import random
 import types
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,7 +44,7 @@ from symgrad.frontend.directional import make_directional, make_linear
 from symgrad.frontend.distributions import distribution_of
 from symgrad.frontend.enumerated import each, is_one_of_kinds
 from symgrad.frontend.exact import dtype_question, exact_class
-from symgrad.frontend.flow import choose
+from symgrad.frontend.flow import each_side
 from symgrad.frontend.functions import call_nested
 from symgrad.frontend.growing_sets import without_order
 from symgrad.frontend.interpolants import call_interpolant, is_interpolant
@@ -237,10 +236,7 @@ def call_value(ctx: Lowering, held: Num | Ref | Tup, args: list[Binding], kwargs
 
 @callee(Choice)
 def call_choice(ctx: Lowering, held: Choice, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    def side(chosen: Binding) -> Callable[[], Binding]:
-        return lambda: ctx.apply(chosen, args, dict(kwargs), node)
-
-    return choose(ctx, held.test, node, side(held.then), side(held.orelse))
+    return each_side(ctx, held, node, lambda side: ctx.apply(side, args, dict(kwargs), node))
 
 
 @callee(OneOf)

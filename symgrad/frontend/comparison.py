@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import collections
+import types
 from typing import Any
 
 from symgrad.errors import UnknownType, UnsupportedSyntax
@@ -14,6 +15,7 @@ from symgrad.frontend.bindings import (
     MISSING,
     Binding,
     Bound,
+    Choice,
     External,
     Fun,
     Generator,
@@ -39,7 +41,7 @@ from symgrad.frontend.dict_items import has_key
 from symgrad.frontend.dicts import elements_of, is_dict, is_set
 from symgrad.frontend.enumerated import asked, each, is_one_of_kinds
 from symgrad.frontend.exact import exact_class, is_single, never_equal
-from symgrad.frontend.flow import choose, choose_in_turn
+from symgrad.frontend.flow import choose, choose_in_turn, each_side
 from symgrad.frontend.iterate import items_of
 from symgrad.frontend.members import as_number
 from symgrad.frontend.operands import static_binding, static_key, with_items
@@ -116,6 +118,10 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         return each(ctx, a, node, lambda value: comparison(ctx, op, value, b, node))
     if is_one_of_kinds(b):
         return each(ctx, b, node, lambda value: comparison(ctx, op, a, value, node))
+    if isinstance(a, Choice):  # of functions or classes
+        return each_side(ctx, a, node, lambda side: comparison(ctx, op, side, b, node))
+    if isinstance(b, Choice):
+        return each_side(ctx, b, node, lambda side: comparison(ctx, op, a, side, node))
     if not isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) and not (isinstance(a, Static) and isinstance(b, Static)):
         a, b = as_number(a), as_number(b)
     if isinstance(op, ORDERS) and any(x == ABSENT and isinstance(y, Num | Ref) for x, y in ((a, b), (b, a))):
@@ -155,6 +161,8 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         raise UnsupportedSyntax("NumPy compares an iterator with each number of an array", ctx.loc(node), "make it a list")
     if isinstance(op, ast.Eq | ast.NotEq) and (is_iterator(a) or is_iterator(b)):
         return Num(Const((a == b) == isinstance(op, ast.Eq)))
+    if isinstance(op, ast.Eq | ast.NotEq) and is_by_identity(a) and is_by_identity(b) and (known := identical(ctx, a, b)) is not None:
+        return Num(Const(known == isinstance(op, ast.Eq)))
     special = own_comparison(ctx, op, a, b, node) or python_comparison(ctx, op, a, b, node)
     if special is not None:
         return special
@@ -315,6 +323,15 @@ def comparison_of_maybe(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, no
     return either(ctx, b, node, lambda inner: comparison(ctx, op, a, inner, node))
 
 
+def is_by_identity(binding: Binding) -> bool:
+    """Whether a value is a function or another object that equals only itself."""
+    if isinstance(binding, Static):
+        return getattr(type(binding.value), "__eq__", None) is object.__eq__ or isinstance(
+            getattr(binding.value, "__self__", None), types.ModuleType
+        )
+    return isinstance(binding, Fun)
+
+
 def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
     """``a is b`` where it is known at compile time."""
     if a is b and not isinstance(a, Num | Bound):
@@ -322,6 +339,8 @@ def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
     if isinstance(a, Static) and isinstance(b, Static):
         texts = type(a.value) is type(b.value) is str and a.value == b.value and a.value is not b.value
         return (True if is_interned(a.value) else None) if texts else a.value is b.value
+    if isinstance(a, Fun) and isinstance(b, Fun) and a.node is not b.node:
+        return False
     for x, y in ((a, b), (b, a)):
         if isinstance(x, Static):
             if (held := python_class(y)) is not None and type(x.value) is not held:

@@ -21,7 +21,7 @@ from symgrad.frontend.program_state import Frame, Going, is_long
 from symgrad.frontend.stepping import begin
 from symgrad.frontend.tables import expression
 from symgrad.frontend.targets import bind
-from symgrad.frontend.truths import truth
+from symgrad.frontend.truths import condition
 from symgrad.ir.core import Const, Value
 from symgrad.ops.composed.iterating import first_value, first_value_or
 
@@ -121,7 +121,7 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
             if not tests:
                 level(k + 1)
                 return
-            test = truth(ctx, ctx.evaluate(tests[0]), tests[0])
+            test = condition(ctx, tests[0])
             branch(ctx, test, lambda: filtered(tests[1:]), lambda: None, [], ctx.loc(tests[0]))
 
         def each(item: Binding) -> None:

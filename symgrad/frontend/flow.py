@@ -231,6 +231,11 @@ def choose(ctx: Lowering, test: Operand, node: ast.AST, then: Any, orelse: Any) 
     return ctx.state.names.pop(key)
 
 
+def each_side(ctx: Lowering, held: Any, node: ast.AST, use: Callable[[Any], Binding]) -> Binding:
+    """What is asked of a ``Choice``, asked of the side that it is."""
+    return choose(ctx, held.test, node, lambda: use(held.then), lambda: use(held.orelse))
+
+
 def choose_in_turn(ctx: Lowering, test: Operand, node: ast.AST, then: Any, orelse: Any) -> Binding:
     """The same for one of several tests in turn, which become one operation and do not nest."""
     ctx.nested -= 1

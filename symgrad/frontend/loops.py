@@ -32,7 +32,7 @@ from symgrad.frontend.source import assigned
 from symgrad.frontend.stepping import begin, sites_of, with_position
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind
-from symgrad.frontend.truths import truth
+from symgrad.frontend.truths import condition
 from symgrad.frontend.zipping import lengths_compared
 from symgrad.ir.core import FALSE, ONE, TRUE, Block, Const, Operand, Value
 
@@ -278,7 +278,7 @@ def known_test(ctx: Lowering, node: ast.expr) -> bool | None:
     ctx.state = kept.copy()
     try:
         with ctx.inside(Block()):
-            test = truth(ctx, ctx.evaluate(node), node)
+            test = condition(ctx, node)
     except Raised:
         return None
     finally:
@@ -290,7 +290,7 @@ def while_written_out(ctx: Lowering, node: ast.While, rest: list[ast.stmt]) -> b
     """Unroll a ``while`` whose test is static each time."""
 
     def enter(place: int) -> Operand:
-        test = truth(ctx, ctx.evaluate(node.test), node.test)
+        test = condition(ctx, node.test)
         if not isinstance(test, Const) or place > UNROLLED:
             raise UnsupportedSyntax("the number of iterations of this loop is not known", ctx.loc(node))
         return TRUE if test.value else FALSE
@@ -304,7 +304,7 @@ def while_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     walrus = any(isinstance(n, ast.NamedExpr) for n in ast.walk(node.test))
 
     def test() -> Any:
-        return truth(ctx, ctx.evaluate(node.test), node.test)
+        return condition(ctx, node.test)
 
     def stop() -> None:
         leave(ctx, BREAK, exit_code=NEXT)

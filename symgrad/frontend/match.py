@@ -23,7 +23,7 @@ from symgrad.frontend.protocols import class_of
 from symgrad.frontend.reading import attribute_text, entry_of_class, from_class, users_bases
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind
-from symgrad.frontend.truths import truth
+from symgrad.frontend.truths import condition, truth
 from symgrad.ir.core import FALSE, TRUE, Const, Operand
 from symgrad.ir.types import List
 from symgrad.text import key_word
@@ -54,7 +54,7 @@ def cases(ctx: Lowering, subject: Binding, left: list[ast.match_case], rest: lis
     def guarded() -> Binding:
         assert case.guard is not None
         bound()
-        return Num(truth(ctx, ctx.evaluate(case.guard), case.guard))
+        return Num(condition(ctx, case.guard))
 
     def then() -> None:
         bound()

@@ -44,7 +44,7 @@ from symgrad.frontend.python_values import python_operator
 from symgrad.frontend.reading import from_class
 from symgrad.frontend.stepping import is_iterator
 from symgrad.frontend.tables import expression
-from symgrad.frontend.truths import truth
+from symgrad.frontend.truths import condition
 from symgrad.ir.core import NONE, ONE, ZERO, Call, Const, Operand
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ops import spelling
@@ -270,7 +270,8 @@ def first_answer(ctx: Lowering, tries: list[tuple[Binding, Binding, str]], left:
         if own_method(ctx, owner, word) is None:
             continue
         if owner is not left and not is_left_to(ctx, left, class_of(owner)):
-            what = f"NumPy's result for an array and an instance of {getattr(class_of(owner), '__name__', 'a class')} is not known"
+            word = "a number" if isinstance(left, Num) else "an array"
+            what = f"NumPy's result for {word} and an instance of {getattr(class_of(owner), '__name__', 'a class')} is not known"
             raise UnsupportedSyntax(what, ctx.loc(node), "set __array_ufunc__ = None in the class")
         answer = ctx.apply_method(owner, word, [other], node)
         if not (isinstance(answer, Static | External) and answer.value is NotImplemented):
@@ -279,15 +280,27 @@ def first_answer(ctx: Lowering, tries: list[tuple[Binding, Binding, str]], left:
 
 
 def is_left_to(ctx: Lowering, left: Binding, cls: type | None) -> bool:
-    """Whether the left operand leaves an operator to the class on the right. An array applies it elementwise by default."""
+    """Whether the left operand leaves an operator to the class on the right.
+
+    An array applies it elementwise by default, and so does a NumPy number if NumPy reads the instance as an array.
+    """
     type_ = ctx.type_of(left) if isinstance(left, Num | Ref) else None
     if type_ is None or isinstance(type_, List) or isinstance(type_, Scalar) and type_.dtype is None or python_class(left) is not None:
         return True
+    is_number = isinstance(type_, Scalar)
     if cls is None:
-        return isinstance(type_, Scalar)
+        return is_number
     if (said := from_class(ctx, cls, "__array_ufunc__", MISSING)) is not MISSING:
         return said is None
-    return isinstance(type_, Scalar) or from_class(ctx, cls, "__array_priority__", 0.0) > 0.0
+    if from_class(ctx, cls, "__array_priority__", OF_NUMBERS) > (OF_NUMBERS if is_number else 0.0):
+        return True
+    return is_number and not any(all(from_class(ctx, cls, word) is not None for word in words) for words in READ_AS_ARRAYS)
+
+
+#: NumPy's priority of numbers, and of what defines none
+OF_NUMBERS = -1e6
+#: NumPy reads an instance as an array if its class has one of these, or both of the last two
+READ_AS_ARRAYS = (("__array__",), ("__array_interface__",), ("__array_struct__",), ("__len__", "__getitem__"))
 
 
 #: operators of numbers
@@ -390,11 +403,10 @@ def repeat(ctx: Lowering, items: Binding, times: int) -> Binding:
 
 @expression(ast.UnaryOp)
 def unary(ctx: Lowering, node: ast.UnaryOp) -> Binding:
-    binding = ctx.evaluate(node.operand)
     if isinstance(node.op, ast.Not):
-        test = truth(ctx, binding, node.operand)
+        test = condition(ctx, node.operand)
         return Num(Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test))
-    return signed(ctx, type(node.op), binding, node)
+    return signed(ctx, type(node.op), ctx.evaluate(node.operand), node)
 
 
 def signed(ctx: Lowering, kind: type[ast.unaryop], binding: Binding, node: ast.AST) -> Binding:

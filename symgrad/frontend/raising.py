@@ -14,7 +14,7 @@ from symgrad.frontend.exceptions import GIVEN, KIND, Pending, Raisable, args_of,
 from symgrad.frontend.flow import branch
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.tables import method, statement
-from symgrad.frontend.truths import truth
+from symgrad.frontend.truths import condition
 from symgrad.ir.core import TRUE, Block, Const, If
 
 # ------------------------------------------------------------------ raise and assert
@@ -126,7 +126,7 @@ def set_args(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
 
 @statement(ast.Assert)
 def assert_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
-    test = truth(ctx, ctx.evaluate(node.test), node.test)
+    test = condition(ctx, node.test)
     if isinstance(test, Const) and test.value is True:
         return
     is_told = node.msg is not None and not isinstance(node.msg, ast.Constant)  # evaluated only where the test fails

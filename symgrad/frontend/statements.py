@@ -36,7 +36,7 @@ from symgrad.frontend.reading import LIBRARIES, absolute_name, module_named, nam
 from symgrad.frontend.stores import check_axes, check_cast, delete_item, is_changed_there, store_item
 from symgrad.frontend.tables import statement
 from symgrad.frontend.targets import bind, cut_stored, delete_attribute, store_attribute
-from symgrad.frontend.truths import truth
+from symgrad.frontend.truths import condition
 from symgrad.frontend.verbatim import Beginning, as_written, begin, evaluated, name_view
 from symgrad.ir.core import Call
 from symgrad.ir.types import Array, List, Scalar, is_plural, same_extent
@@ -299,7 +299,7 @@ def global_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
 
 @statement(ast.If)
 def if_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
-    test = truth(ctx, ctx.evaluate(node.test), node.test)
+    test = condition(ctx, node.test)
     loc = ctx.loc(node.test)
     return branch(ctx, test, lambda: run(ctx, node.body), lambda: run(ctx, node.orelse), rest, loc)
 

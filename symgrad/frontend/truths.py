@@ -10,6 +10,7 @@ from symgrad.frontend.absent import truth_of
 from symgrad.frontend.bindings import (
     Binding,
     Bound,
+    Choice,
     External,
     Fun,
     Generator,
@@ -30,7 +31,7 @@ from symgrad.frontend.containers import known_range
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.derived import as_base
 from symgrad.frontend.enumerated import asked, each, is_one_of_kinds
-from symgrad.frontend.flow import choose, choose_in_turn
+from symgrad.frontend.flow import choose, choose_in_turn, each_side
 from symgrad.frontend.protocols import own_method
 from symgrad.frontend.python_values import python_truth
 from symgrad.frontend.tables import expression
@@ -49,6 +50,8 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
     if python_class(binding) is not None:
         return python_truth(ctx, binding)
     match binding:
+        case Choice():
+            return truth(ctx, each_side(ctx, binding, node, lambda side: Num(truth(ctx, side, node))), node)
         case Maybe():
             return truth_of(ctx, binding, node, truth)
         case OneOf():
@@ -105,23 +108,37 @@ def unconverted(ctx: Lowering, test: Operand) -> Operand:
     return test
 
 
+def condition(ctx: Lowering, node: ast.expr) -> Operand:
+    """The truth of an expression that is only tested."""
+    return truth(ctx, tested(ctx, node), node)
+
+
+def tested(ctx: Lowering, node: ast.expr) -> Binding:
+    """An expression that is only tested. Of the operands of ``and`` and ``or`` only the truth is of use, and it is asked for once."""
+    if isinstance(node, ast.BoolOp):
+        ctx.forms.setdefault("tested", {})[node] = True
+    return ctx.evaluate(node)
+
+
 @expression(ast.BoolOp)
 def boolop(ctx: Lowering, node: ast.BoolOp) -> Binding:
-    return both(ctx, node.values, isinstance(node.op, ast.And), node)
+    return both(ctx, node.values, isinstance(node.op, ast.And), node, node in ctx.forms.get("tested", {}))
 
 
-def both(ctx: Lowering, nodes: list[ast.expr], is_and: bool, node: ast.AST) -> Binding:
+def both(ctx: Lowering, nodes: list[ast.expr], is_and: bool, node: ast.AST, is_tested: bool) -> Binding:
     """``a and b ...``, ``a or b ...``: the rest is evaluated only where it is needed."""
-    left = ctx.evaluate(nodes[0])
+    left = tested(ctx, nodes[0]) if is_tested else ctx.evaluate(nodes[0])
     if len(nodes) == 1:
-        return left
+        return Num(truth(ctx, left, nodes[0])) if is_tested and not isinstance(left, Num) else left
     test = truth(ctx, left, nodes[0])
+    if is_tested and not isinstance(left, Num):
+        left = Num(test)
     if isinstance(test, Const):
-        return both(ctx, nodes[1:], is_and, node) if bool(test.value) == is_and else left
+        return both(ctx, nodes[1:], is_and, node, is_tested) if bool(test.value) == is_and else left
     others: list[Binding] = []
 
     def rest() -> Binding:
-        others.append(both(ctx, nodes[1:], is_and, node))
+        others.append(both(ctx, nodes[1:], is_and, node, is_tested))
         return others[-1]
 
     outcome = choose_in_turn(ctx, test, node, *((rest, lambda: left)[:: 1 if is_and else -1]))
@@ -139,7 +156,7 @@ def is_python_bool(binding: Binding) -> bool:
 
 @expression(ast.IfExp)
 def ternary(ctx: Lowering, node: ast.IfExp) -> Binding:
-    test = truth(ctx, ctx.evaluate(node.test), node.test)
+    test = condition(ctx, node.test)
     if isinstance(test, Const):
         return ctx.evaluate(node.body if test.value else node.orelse)
     return choose(ctx, test, node, lambda: ctx.evaluate(node.body), lambda: ctx.evaluate(node.orelse))

@@ -21,7 +21,7 @@ ANSWERS = {
     "examples of a batch": "batches", "results of a batch": "batch_results", "tangents": "directional", "rules for tangents": "pushed",
     "derivatives inside a function": "nested", "functions on parameters of their own": "inner",
     "calls of solvers": "solving", "calls of splines": "interpolants",
-    "parts of arguments that a path names": "inner_parts", "what a base class holds": "derived",
+    "what generators take and return": "generators", "parts of arguments that a path names": "inner_parts", "what a base class holds": "derived",
 }  # fmt: skip
 #: how often other modules look at the kind of a binding: this may only become less
 MOST = 227
