@@ -195,7 +195,7 @@ def test_results_that_an_array_cannot_take(store: str) -> None:
 @pytest.mark.parametrize(
     "call", ["np.matvec(x, x)", "np.vecmat(x, x)", "np.dsplit(x, 1)[0]", "np.vsplit(x, 1)[0]", "np.linalg.multi_dot([x[None, None], x[None, None]])",
              "np.linalg.tensorsolve(x[None], x)", "np.linalg.lstsq(x[None, None], x)[0]", "np.add.accumulate(x[0])", "np.take(x[0], 0, axis=(0, 1))",
-             "np.repeat(x, 2, axis=())", "np.piecewise(np.sum(x), [x[0] > 0], [1.0])"],
+             "np.repeat(x, 2, axis=())", "np.piecewise(np.sum(x), [x[0] > 0], [1.0])", "np.linalg.norm(x, 'fro')", "np.linalg.norm(x[None], 'fro', 1)"],
 )  # fmt: skip
 def test_what_numpy_does_not_take_is_refused(call: str) -> None:
     import symgrad
@@ -203,3 +203,15 @@ def test_what_numpy_does_not_take_is_refused(call: str) -> None:
 
     with pytest.raises(UnsupportedArgument):
         symgrad.grad(function_of(f"import numpy as np\ndef f(x):\n    return np.sum({call})"))(np.array([1.0, 2.0, 3.0]))
+
+
+@pytest.mark.parametrize("order", ["None", "1", "2", "3", "np.inf"])
+@pytest.mark.parametrize("rest", ["", ", axis=0", ", axis=1, keepdims=True"])
+def test_norms_of_complex_vectors(order: str, rest: str) -> None:
+    check(f"return np.linalg.vector_norm(x + 1j * x**2, ord={order}{rest})", {"x": array((2, 3), "f8", False)})
+
+
+@pytest.mark.parametrize("x", [True, np.True_, np.array([True, False]), np.array([0, 2])], ids=repr)
+@pytest.mark.parametrize("call", ["np.allclose(x, x, rtol=s, equal_nan=True)", "np.isclose(x, True, equal_nan=True)", "np.isclose(x, x)"])
+def test_bools_that_are_close(call: str, x: object) -> None:
+    check(f"return {call}, s * 2", {"x": x, "s": 0.3})

@@ -69,8 +69,9 @@ def norm(x: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = None) ->
         norms = matrix_norm(x, ord)
     else:
         vectors = axis is None and np.ndim(x) == 1 or isinstance(axis, int)
+        need(not vectors or not isinstance(ord, str), "a norm of vectors has a number as its order")
         if vectors or ord is None or ord == "fro":
-            norms = norm_along(x, ord, axis)
+            norms = norm_along(x, None if ord == "fro" else ord, axis)
         else:
             need(isinstance(axis, tuple), "this norm of matrices is not supported")
             norms = norms_of_matrices(np.moveaxis(x, axis, (-2, -1)), ord)
@@ -104,7 +105,7 @@ def norms_of_matrices(x: Any, ord: Any) -> Any:
 
 def norm_along(x: Any, ord: Any, axis: Any) -> Any:
     """The norms of vectors along an axis."""
-    if ord is None or ord == 2 or ord == "fro":
+    if ord is None or ord == 2:
         return np.sqrt(np.sum(x * x, axis=axis))
     if ord == 1:
         return np.sum(np.abs(x), axis=axis)
