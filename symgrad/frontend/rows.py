@@ -23,6 +23,7 @@ from symgrad.ir.types import DTYPES, Array, List, is_complex
 from symgrad.ops import spelling
 from symgrad.ops.composed import WIDER, joining, parameters_of, places, products
 from symgrad.ops.declare import ROWS
+from symgrad.ops.shapes import rank_of
 from symgrad.ops.signatures import DTYPE_CALLS
 
 #: rows whose other call forms also hold for complex numbers
@@ -31,6 +32,8 @@ ALIKE = frozenset({"take_items", "choose", "indices", "convolution"})
 OF_ALL = frozenset({"sort", "argsort", "stable_argsort", "argpartition", "take_along_axis"})
 #: rows whose results NumPy does not let one write to
 READ_ONLY = frozenset({"broadcast_to", "diagonal", "imag", "may_share"})
+#: rows along an axis that NumPy lets a number have, of extent 1: reductions, and those along one axis alone
+EXTREMES, ONE_AXIS = frozenset({"max", "min", "nanmax", "nanmin"}), frozenset({"take_items", "repeat"})
 #: rows with an operand that holds indices
 OF_PLACES = frozenset({"take_items", "delete"})
 #: integers that every signed integer dtype can hold
@@ -153,10 +156,21 @@ def form_by_shape(ctx: Lowering, name: str, args: list[Any]) -> Callable[..., An
     return None
 
 
+def with_an_axis(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any], node: ast.AST) -> tuple[list[Any], dict[str, Any]]:
+    """Operands and settings of a row along an axis, of a number: NumPy lets it have one axis here, of extent 1."""
+    axis = settings.get("axis")
+    if name in ONE_AXIS and isinstance(axis, tuple):
+        raise UnsupportedArgument(f"the axis {axis!r} is not supported", ctx.loc(node), "name one axis")
+    if axis not in (0, -1) or name not in EXTREMES | ONE_AXIS or rank_of(ctx.type_of(args[0])) != 0:
+        return args, settings
+    return args, {**settings, "axis": None}
+
+
 def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any], node: ast.AST) -> Binding:
     """Append a row's op, and record which memory its result shares."""
     if name == "copy" and isinstance(args[0], Ref) and getattr(ctx.type_of(args[0]), "layout", "?") in ("F", "N"):
         name = "copy_rows"
+    args, settings = with_an_axis(ctx, name, args, settings, node)
     if name in OF_ALL and settings["axis"] is None and isinstance(args[0], Ref | Num):
         array = ctx.make(ctx.call("to_array", args[0].operand, dtype=None)) if isinstance(args[0], Num) else args[0]
         flat = array if getattr(ctx.type_of(array), "rank", None) == 1 else ctx.make(ctx.call("flatten", ctx.read(array, node)))

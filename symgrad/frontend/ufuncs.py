@@ -8,6 +8,7 @@ from typing import cast
 
 import numpy as np
 
+from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.aliases import of_each
 from symgrad.frontend.bindings import Binding, Num, Ref, Static, Tup
 from symgrad.frontend.context import Lowering
@@ -19,6 +20,7 @@ from symgrad.frontend.operands import unwrap
 from symgrad.frontend.rows import apply_row
 from symgrad.ir.core import Const
 from symgrad.ops.composed.applying import accumulated_by, at_each, logaddexp_reduce, outer_of, reduced_at, reduced_by
+from symgrad.ops.shapes import rank_of
 
 #: methods of ufuncs that equal a function, except for the axis, which defaults to 0
 SAID: dict[tuple[str, str], Callable[..., object]] = {
@@ -62,6 +64,8 @@ def along_axes(ctx: Lowering, ufunc: np.ufunc, name: str, arguments: dict[str, B
     """A method that runs along an axis, with its arguments by name."""
     key = (name, ufunc.__name__)
     arrays = [arguments[word] for word in OPERANDS if word in arguments]
+    if name != "reduce" and arrays and rank_of(ctx.type_of(arrays[0])) == 0:
+        raise UnsupportedArgument(f"{name} of a ufunc takes arrays that have axes", ctx.loc(node), "make it an array, with np.atleast_1d")
     said = {word: bound for word, bound in arguments.items() if word not in OPERANDS}
     settings = {word: bound for word, bound in said.items() if not (isinstance(bound, Static) and bound.value is None and word != "axis")}
     settings = {"axis": Num(Const(0)), **settings}

@@ -85,7 +85,7 @@ def test_numbers_beside_narrow_arrays(call: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("call", ["np.average(x, weights=x - x)", "np.vectorize(lambda v: v * v)(x[x > 9])", "np.polyfit(x[:0], x[:0], 1)", "np.insert(x, [5, 0], 1.0)",
                                   "np.lib.stride_tricks.sliding_window_view(x, 5)", "np.concatenate([x[None], x], axis=-1)", "np.hstack([x[None], x])",
-                                  "np.append(x[None], 0.5, axis=1)"])  # fmt: skip
+                                  "np.append(x[None], 0.5, axis=1)", "np.vecdot(x, x[:1])", "np.vecdot(x[None], x[1:])"])  # fmt: skip
 def test_what_numpy_does_not_take_raises_the_same(call: str) -> None:
     import symgrad
 
@@ -105,6 +105,45 @@ def test_what_numpy_does_not_take_raises_the_same(call: str) -> None:
 )  # fmt: skip
 def test_numbers_in_place_of_arrays(call: str, x: object) -> None:
     check(f"return {call}, s * 2", {"x": x, "s": 0.3, "y": array((2, 3), "f8", False)})
+
+
+QUANTILES = """0.3|np.float64(0.4)|[0.2, 0.75]|np.array([[0.1], [0.9]])|np.array([[0.0, 0.5], [0.25, 1.0]])""".split("|")
+METHODS = """linear lower higher midpoint nearest inverted_cdf averaged_inverted_cdf closest_observation interpolated_inverted_cdf hazen weibull
+median_unbiased normal_unbiased""".split()
+
+
+@pytest.mark.sweep(11)
+@pytest.mark.parametrize("rest", ["", ", 0", ", -1", ", (0, -1)", ", keepdims=True", ", 1, keepdims=True", ", axis=(2, 0), keepdims=True"])
+@pytest.mark.parametrize("q", QUANTILES)
+@pytest.mark.parametrize("name", ["quantile", "nanquantile"])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
+def test_several_quantiles(name: str, q: str, rest: str, dtype: str) -> None:
+    if name == "nanquantile" and "[[" in q and "(" in rest:
+        pytest.skip("NumPy mixes the axes of the quantiles with those of the array")
+    check(f"return np.{name}(x, {q}{rest}), s * 2", {"x": array((2, 3, 2), dtype, False), "s": 0.7})
+
+
+@pytest.mark.sweep(5)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("call", ["np.quantile(x, {}, 1, method='{}')", "np.nanquantile(x, {}, 1, method='{}')",
+                                  "np.nanpercentile(np.where(x > 2.2, np.nan, x), 100 * np.asarray({}), (0, 1), method='{}')"])  # fmt: skip
+@pytest.mark.parametrize("q", ["0.3", "[0.25, 0.75, 1.0, 0.0]", "1.0"])
+def test_methods_of_quantiles(call: str, q: str, method: str) -> None:
+    check(f"return {call.format(q, method)}", {"x": array((2, 3, 2), "f8", False)})
+
+
+@pytest.mark.parametrize("x", [0.7, np.float64(0.7), np.float32(0.7), np.array(0.7)], ids=repr)
+@pytest.mark.parametrize("call", ["max(x, 0)", "min(x, axis=-1)", "ptp(x, 0)", "nanmax(x, axis=0)", "nanmin(x, -1)", "maximum.reduce(x)", "take(x, 0, axis=0)",
+                                  "repeat(x, 2, axis=-1)", "maximum.reduce(x, keepdims=True)"])  # fmt: skip
+def test_numbers_along_an_axis(call: str, x: object) -> None:
+    check(f"return np.{call}, s * 2", {"x": x, "s": 0.3})
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i4", "i8", "f4", "f8"])
+@pytest.mark.parametrize("call", ["np.poly(x)", "np.intersect1d(x, y)", "np.intersect1d(y, x)", "np.linalg.lstsq(np.eye(3, dtype=x.dtype) + x[0], x)[1]",
+                                  "np.vecdot(y, x)"])  # fmt: skip
+def test_dtypes_of_results(call: str, dtype: str) -> None:
+    check(f"return {call}, y * 2", {"x": np.array([7, 60, 2], dtype), "y": np.array([2.0, 5.0, 7.0])})
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (3, 2), (2, 2), (2, 1, 3), (0, 3), (3, 0)])
@@ -151,3 +190,28 @@ def test_results_that_an_array_cannot_take(store: str) -> None:
         function(x)
     with pytest.raises(BadArgument, match="in place"):
         symgrad.grad(function)(x)
+
+
+@pytest.mark.parametrize(
+    "call", ["np.matvec(x, x)", "np.vecmat(x, x)", "np.dsplit(x, 1)[0]", "np.vsplit(x, 1)[0]", "np.linalg.multi_dot([x[None, None], x[None, None]])",
+             "np.linalg.tensorsolve(x[None], x)", "np.linalg.lstsq(x[None, None], x)[0]", "np.add.accumulate(x[0])", "np.take(x[0], 0, axis=(0, 1))",
+             "np.repeat(x, 2, axis=())", "np.piecewise(np.sum(x), [x[0] > 0], [1.0])", "np.linalg.norm(x, 'fro')", "np.linalg.norm(x[None], 'fro', 1)"],
+)  # fmt: skip
+def test_what_numpy_does_not_take_is_refused(call: str) -> None:
+    import symgrad
+    from symgrad.errors import UnsupportedArgument
+
+    with pytest.raises(UnsupportedArgument):
+        symgrad.grad(function_of(f"import numpy as np\ndef f(x):\n    return np.sum({call})"))(np.array([1.0, 2.0, 3.0]))
+
+
+@pytest.mark.parametrize("order", ["None", "1", "2", "3", "np.inf"])
+@pytest.mark.parametrize("rest", ["", ", axis=0", ", axis=1, keepdims=True"])
+def test_norms_of_complex_vectors(order: str, rest: str) -> None:
+    check(f"return np.linalg.vector_norm(x + 1j * x**2, ord={order}{rest})", {"x": array((2, 3), "f8", False)})
+
+
+@pytest.mark.parametrize("x", [True, np.True_, np.array([True, False]), np.array([0, 2])], ids=repr)
+@pytest.mark.parametrize("call", ["np.allclose(x, x, rtol=s, equal_nan=True)", "np.isclose(x, True, equal_nan=True)", "np.isclose(x, x)"])
+def test_bools_that_are_close(call: str, x: object) -> None:
+    check(f"return {call}, s * 2", {"x": x, "s": 0.3})

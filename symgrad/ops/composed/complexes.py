@@ -53,7 +53,7 @@ def norm(x: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = None) ->
 
 def vector_norm(x: Numbers, axis: Any = None, keepdims: Any = False, ord: Any = 2) -> Any:
     """``np.linalg.vector_norm``."""
-    if ord != 2:
+    if ord is not None and ord != 2:
         return vector_norm_of_sizes(x, axis, keepdims, ord)
     return np.sqrt(np.sum(squares(x), axis=axis, keepdims=keepdims))
 

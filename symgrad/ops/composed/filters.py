@@ -201,7 +201,8 @@ def welch(
     size = min(256, length) if nperseg is None else min(nperseg, length)
     step = size - (size // 2 if noverlap is None else noverlap)
     powers, places = periodograms(moved, window, size, step, fs, size if nfft is None else nfft, detrend, scaling)
-    return places, np.moveaxis(np.mean(powers, axis=-2), -1, axis)
+    means = np.mean(powers, axis=-2)
+    return places, np.moveaxis(means.astype(np.float32) if moved.dtype == np.float32 else means, -1, axis)
 
 
 def periodogram(

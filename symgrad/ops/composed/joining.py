@@ -157,16 +157,19 @@ def hsplit(ary: Any, indices_or_sections: Any) -> Any:
     """``np.hsplit``."""
     if isinstance(ary, list | tuple):
         raise AttributeError("a list has no attribute 'ndim'")
+    need(np.ndim(ary) > 0, "np.hsplit takes arrays that have axes")
     return np.split(ary, indices_or_sections, axis=0 if np.ndim(ary) == 1 else 1)
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> Any:
     """``np.vsplit``."""
+    need(np.ndim(ary) > 1, "np.vsplit takes arrays of at least two axes")
     return np.split(ary, indices_or_sections, axis=0)
 
 
 def dsplit(ary: Any, indices_or_sections: Any) -> Any:
     """``np.dsplit``."""
+    need(np.ndim(ary) > 2, "np.dsplit takes arrays of at least three axes")
     return np.split(ary, indices_or_sections, axis=2)
 
 
@@ -244,7 +247,7 @@ def unique_within(ar: Numbers, return_index: Any = False, return_inverse: Any = 
 def intersect1d(ar1: Numbers, ar2: Numbers) -> Any:
     """``np.intersect1d``."""
     own = np.unique(ar1)
-    return own[np.isin(own, ar2)]
+    return np.concatenate([own[np.isin(own, ar2)], flat(ar2)[:0]])  # in the dtype of both
 
 
 def setxor1d(ar1: Numbers, ar2: Numbers) -> Any:

@@ -35,6 +35,7 @@ def piecewise(x: Numbers, condlist: Any, funclist: Any, *args: Any, **kw: Any) -
         need(np.ndim(condlist) == 1 and np.ndim(x) == 1, "the conditions of np.piecewise must be a list; write [x > 0] for x > 0")
         condlist = [condlist]
     condlist = [np.asarray(condition, dtype=bool) for condition in condlist]
+    need(np.ndim(x) > 0, "np.piecewise takes arrays that have axes")
     values = np.zeros_like(x)
     if len(funclist) > len(condlist):
         rest = np.ones_like(x, dtype=bool)

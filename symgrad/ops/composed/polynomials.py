@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ops.composed.refusing import Numbers, must, need
+from symgrad.ops.composed.refusing import Numbers, inexact, must, need
 
 
 def vander(x: Numbers, N: Any = None, increasing: Any = False) -> Any:
@@ -52,7 +52,7 @@ def polyfit(x: Numbers, y: Numbers, deg: Any, rcond: Any = None, full: Any = Fal
 def poly(seq_of_zeros: Numbers) -> Any:
     """``np.poly``: the coefficients of the polynomial with these zeros."""
     need(np.ndim(seq_of_zeros) == 1, "np.poly of a matrix is not supported")
-    zeros = seq_of_zeros
+    zeros = inexact(seq_of_zeros)
     must(zeros.shape[0] > 0, "np.poly of no zeros, which is a number, is not supported")
     coefficients = np.ones(1, dtype=zeros.dtype)
     none = np.zeros(1, dtype=zeros.dtype)

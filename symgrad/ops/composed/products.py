@@ -69,8 +69,9 @@ def norm(x: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = None) ->
         norms = matrix_norm(x, ord)
     else:
         vectors = axis is None and np.ndim(x) == 1 or isinstance(axis, int)
+        need(not vectors or not isinstance(ord, str), "a norm of vectors has a number as its order")
         if vectors or ord is None or ord == "fro":
-            norms = norm_along(x, ord, axis)
+            norms = norm_along(x, None if ord == "fro" else ord, axis)
         else:
             need(isinstance(axis, tuple), "this norm of matrices is not supported")
             norms = norms_of_matrices(np.moveaxis(x, axis, (-2, -1)), ord)
@@ -104,7 +105,7 @@ def norms_of_matrices(x: Any, ord: Any) -> Any:
 
 def norm_along(x: Any, ord: Any, axis: Any) -> Any:
     """The norms of vectors along an axis."""
-    if ord is None or ord == 2 or ord == "fro":
+    if ord is None or ord == 2:
         return np.sqrt(np.sum(x * x, axis=axis))
     if ord == 1:
         return np.sum(np.abs(x), axis=axis)
@@ -132,6 +133,7 @@ def matrix_power(a: Numbers, n: int) -> Any:
 
 def multi_dot(arrays: Any) -> Any:
     """``np.linalg.multi_dot``, from left to right."""
+    need(max([np.ndim(a) for a in arrays]) < 3, "np.linalg.multi_dot takes matrices, and vectors at both ends")
     product = arrays[0]
     for a in arrays[1:]:
         product = np.dot(product, a)
@@ -190,7 +192,8 @@ def svdvals(x: Numbers) -> Any:
 
 def tensorsolve(a: Numbers, b: Numbers) -> Any:
     """``np.linalg.tensorsolve`` over the last axes."""
-    solution = np.linalg.solve(np.reshape(a, (np.size(b), -1)), np.ravel(b))
+    must(np.size(a) == np.size(b) ** 2, "np.linalg.tensorsolve takes as many unknowns as equations")
+    solution = np.linalg.solve(np.reshape(a, (np.size(b), np.size(b))), np.ravel(b))
     return np.reshape(solution, np.shape(a)[np.ndim(b) :])
 
 
@@ -206,13 +209,14 @@ def tensorinv(a: Numbers, ind: int = 2) -> Any:
 def lstsq(a: Numbers, b: Numbers, rcond: Any = None) -> Any:
     """``np.linalg.lstsq`` of a matrix of full rank."""
     need(rcond is None or rcond == -1, "rcond of np.linalg.lstsq is not supported")
+    need(np.ndim(a) == 2, "np.linalg.lstsq takes a matrix")
     values = np.linalg.svd(a, compute_uv=False)
     rows, columns = a.shape
     must(np.min(values) > max(rows, columns) * EPSILON * np.max(values), "np.linalg.lstsq of a matrix without full rank is not supported")
     x = np.linalg.pinv(a) @ b
     apart = b - a @ x
     squares = np.square(apart.real) + np.square(apart.imag) if np.iscomplexobj(apart) else apart * apart
-    left = np.ravel(np.sum(squares, axis=0)) if rows > columns else np.zeros(0)
+    left = np.ravel(np.sum(squares, axis=0)) if rows > columns else np.zeros(0, dtype=squares.dtype)
     return x, left, np.int32(min(rows, columns)), values
 
 
@@ -236,6 +240,8 @@ def vecdot(x1: Numbers, x2: Numbers, axis: Any = -1) -> Any:
     p = x1 if axis == -1 or np.ndim(x1) == 1 else np.moveaxis(x1, axis, -1)
     q = x2 if axis == -1 or np.ndim(x2) == 1 else np.moveaxis(x2, axis, -1)
     if p.dtype.kind == "f" and q.dtype.kind == "f":
+        if p.shape[-1] != q.shape[-1]:
+            raise ValueError("vecdot: the vectors are of unequal lengths")
         return np.sum(p * q, axis=-1)
     if np.ndim(p) == 1 and np.ndim(q) == 1:
         return np.matmul(p, q)

@@ -221,6 +221,7 @@ def clip_within(a: Numbers, a_min: Any = None, a_max: Any = None, out: Any = Non
 
 def isclose_within(a: Numbers, b: Numbers, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: Any = False) -> Any:
     """``np.isclose`` with tolerances that are computed, or with nan equal to nan."""
+    b = b * 1.0 if np.asarray(b).dtype.kind == "b" else b
     near = (np.abs(np.asarray(a) - b) <= atol + rtol * np.abs(b)) & np.isfinite(b) | (np.asarray(a) == b)
     return near | np.isnan(a) & np.isnan(b) if equal_nan else near
 

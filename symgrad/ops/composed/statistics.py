@@ -156,25 +156,39 @@ BETWEEN = {
 }  # fmt: skip
 
 
+#: quantile methods that choose one of the elements
+OF_ELEMENTS = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
+
+
 def quantile_place(q: Any, count: Any, method: str) -> Any:
     """Return the position of a quantile among sorted elements, counted from 0."""
     whole = q * (count - 1)
     if method == "linear":
         return whole
-    low = np.floor(whole) if np.ndim(q) else int(np.floor(whole))
-    high = np.ceil(whole) if np.ndim(q) else int(np.ceil(whole))
-    if method == "lower":
-        return low
-    if method == "higher":
-        return high
-    if method == "midpoint":
-        return (low + high) / 2
+    if method == "lower" or method == "higher" or method == "midpoint":
+        low = np.floor(whole) if np.ndim(whole) else int(np.floor(whole))
+        high = np.ceil(whole) if np.ndim(whole) else int(np.ceil(whole))
+        return low if method == "lower" else high if method == "higher" else (low + high) / 2
     if method == "nearest":
-        return np.round(whole) if np.ndim(q) else round(whole)
-    need(method in BETWEEN, "this method of np.quantile is not supported")
-    alpha, beta = BETWEEN[method]
-    place = count * q + (alpha + q * (1 - alpha - beta)) - 1
-    return np.clip(place, 0, count - 1) if np.ndim(q) else min(max(place, 0.0), count - 1.0)
+        return np.round(whole) if np.ndim(whole) else round(whole)
+    need(method in BETWEEN or method in STEPS, "this method of np.quantile is not supported")
+    if method in BETWEEN:
+        alpha, beta = BETWEEN[method]
+        place = count * q + (alpha + q * (1 - alpha - beta)) - 1
+    else:
+        place = place_by_steps(count * q, method)
+    return np.clip(place, 0, count - 1) if np.ndim(whole) else min(max(place, 0.0), count - 1.0)
+
+
+#: the methods by the inverse of the distribution function, which is a step function
+STEPS = ("inverted_cdf", "averaged_inverted_cdf", "closest_observation")
+
+
+def place_by_steps(share: Any, method: str) -> Any:
+    """The position by the inverse of the distribution function, for a share of the elements as a number of them."""
+    if method == "inverted_cdf":
+        return np.ceil(share) - 1
+    return np.round(share) - 1 if method == "closest_observation" else (np.floor(share) + np.ceil(share) - 1) / 2
 
 
 def weighted_mean(a: Any, b: Any, part: Any) -> Any:
@@ -198,14 +212,20 @@ def quantile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear", k
     part = place - low
     high = np.minimum(low + 1, ordered.shape[0] - 1) if np.ndim(q) else min(low + 1, ordered.shape[0] - 1)
     if np.ndim(q) and np.ndim(ordered) > 1:
-        part = np.reshape(part, (-1,) + (1,) * (np.ndim(ordered) - 1))
-    taken = ordered[low] if method in ("lower", "higher", "nearest") else weighted_mean(ordered[low], ordered[high], part)
+        part = np.reshape(part, np.shape(q) + (1,) * (np.ndim(ordered) - 1))
+    taken = ordered[low] if method in OF_ELEMENTS else weighted_mean(ordered[low], ordered[high], part)
     quantiles = taken if a.dtype.kind in "iub" else np.where(np.isnan(ordered[-1]), np.nan, taken)
     quantiles = quantiles[()] if np.ndim(quantiles) == 0 else quantiles
-    if keepdims:
-        need(np.ndim(q) == 0, "keepdims of several quantiles is not supported")
+    return kept_behind(quantiles, q, a, axis) if keepdims else quantiles
+
+
+def kept_behind(quantiles: Any, q: Any, a: Any, axis: Any) -> Any:
+    """Quantiles, which have the axes of ``q`` first, with the reduced axes kept at extent 1."""
+    if np.ndim(q) == 0:
         return kept(quantiles, a, axis)
-    return quantiles
+    if axis is None:
+        return np.reshape(quantiles, np.shape(q) + (1,) * np.ndim(a))
+    return np.expand_dims(quantiles, tuple([np.ndim(q) + k % np.ndim(a) for k in (axis if isinstance(axis, tuple) else (axis,))]))
 
 
 def percentile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear", keepdims: Any = False) -> Any:
@@ -243,32 +263,31 @@ def nanmedian_along(a: Any, axis: int, keepdims: Any) -> Any:
 
 
 def nanquantile(a: Numbers, q: Numbers, axis: Any = None, method: str = "linear", keepdims: Any = False) -> Any:
-    """``np.nanquantile`` of all elements; along axes between two elements."""
+    """``np.nanquantile``: of all elements, or along axes."""
+    is_mixed = np.ndim(q) > 1 and isinstance(axis, tuple) and len(axis) > 1  # NumPy mixes the axes of q with those of the array
+    need(not is_mixed, "np.nanquantile along several axes is supported for one quantile or a list of them")
     if a.dtype.kind in "iub":
         return quantile(a, q, axis, method, keepdims)
     if axis is None:
         whole = flat(a)
         quantiles = quantile(whole[~np.isnan(whole)], q, None, method)
     elif np.ndim(q) == 0:
-        quantiles = nanquantile_along(a, q, axis, method).astype(a.dtype)
+        quantiles = nanquantile_along(a, q, axis, method).astype((np.ones(1, dtype=a.dtype) * q).dtype)
     else:
-        quantiles = np.stack([nanquantile_along(a, each, axis, method) for each in q])
-    if keepdims:
-        need(np.ndim(q) == 0, "keepdims of several quantiles is not supported")
-        return kept(quantiles, a, axis)
-    return quantiles
+        rows = np.stack([nanquantile_along(a, each, axis, method) for each in np.ravel(q)])
+        quantiles = np.reshape(rows, np.shape(q) + np.shape(rows)[1:])
+    return kept_behind(quantiles, q, a, axis) if keepdims else quantiles
 
 
 def nanquantile_along(a: Any, q: Any, axis: Any, method: str) -> Any:
     """Return one quantile of the elements that are not NaN: sorting puts NaN last."""
-    need(method == "linear", "this method of np.nanquantile along axes is not supported")
     must(0 <= q <= 1, "quantiles must be between 0 and 1")
     ordered = np.sort(rows_first(a, axis), axis=0)
     must(ordered.shape[0] > 0, "quantiles of no elements are not supported")
-    count = np.sum(~np.isnan(ordered), axis=0, keepdims=True)
-    place = q * np.maximum(count - 1, 0)
+    count = np.maximum(np.sum(~np.isnan(ordered), axis=0, keepdims=True), 1)
+    place = quantile_place(q, count, method)
     low = np.floor(place).astype(int)
-    high = np.minimum(low + 1, np.maximum(count - 1, 0))
+    high = np.minimum(low + 1, count - 1)
     below, above = np.take_along_axis(ordered, low, axis=0), np.take_along_axis(ordered, high, axis=0)
     return weighted_mean(below, above, place - low)[0]
 
