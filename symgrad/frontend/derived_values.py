@@ -7,6 +7,8 @@ import math
 import types
 from typing import Any
 
+import numpy as np
+
 from symgrad.containers import VALUES
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.bindings import MISSING, Above, Binding, Bound, Obj, Static
@@ -65,6 +67,8 @@ def is_plainly_begun(ctx: Lowering, cls: type) -> bool:
 
 def instance_of(ctx: Lowering, cls: type, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """What ``cls.__new__`` returns."""
+    if issubclass(cls, np.ndarray):
+        raise UnsupportedSyntax(f"{cls.__name__} is a class of arrays of its own", ctx.loc(node), "use a plain array")
     new = from_class(ctx, cls, "__new__")
     if isinstance(new, types.FunctionType):
         rely_on_class(ctx, MISSING, cls, "__new__", new)

@@ -55,7 +55,7 @@ from symgrad.frontend.number_methods import number_method
 from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.outside import change_outside, check_reader, item_text, outside, rely_on_class, rely_on_keys, rely_on_membership
-from symgrad.frontend.python_values import is_some_set, items_listed, python_method
+from symgrad.frontend.python_values import OF_SETS, is_some_set, items_listed, python_method, set_from_outside
 from symgrad.frontend.reading import from_class, generated, rely_on_entry
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.stepping import begin
@@ -115,6 +115,8 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 return external_dict_method(ctx, value, text, name, args, node)
             if name == "copy" and type(value) is dict and not args and not kwargs:
                 return ctx.apply(Static(dict), [owner], {}, node)
+            if name in OF_SETS and not kwargs and isinstance(known := set_from_outside(ctx, owner, node), Obj):
+                return ctx.apply_method(known, name, args, node)
             if isinstance(value, list | dict | set | bytearray | deque) and name not in ("index", "count", "copy"):
                 change_outside(ctx, owner)
                 raise UnsupportedSyntax(

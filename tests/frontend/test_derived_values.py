@@ -212,5 +212,8 @@ def test_what_is_returned_is_of_its_class_and_second_derivatives_agree() -> None
     function = function_of("class C(float):\n    def twice(self): return C(2 * self)\ndef f(x):\n    return x * x, [C(x).twice(), 1.0]\n")
     (_, (held, _)), gradient = symgrad.value_and_grad(function, has_aux=True)(0.7)
     assert (type(held).__name__, held, gradient) == ("C", 1.4, 1.4)
-    for text in (program("number", "operators", "r = float(c.twice() * y * c)"), program("tuple", "operators", "r = float(c.twice().dot(c) * y)")):
+    for text in (
+        program("number", "operators", "r = float(c.twice() * y * c)"),
+        program("tuple", "operators", "r = float(c.twice().dot(c) * y)"),
+    ):
         symgrad.check_grads(function_of(text), (0.7, 1.3), wrt=("x", "y"), order=2)
