@@ -254,6 +254,33 @@ def named_tuple_unpacked_anew(x):
 
 
 @right
+def special_methods_of_an_array(x):
+    y = x.__add__(2.0).__mul__(x)
+    y.__setitem__(0, x[1])
+    y.__iadd__(x)
+    return np.sum(y) * x.__len__() + x.__getitem__(0) * x.__neg__().__abs__().sum()
+
+
+@right
+def as_many_items_of_an_iterator(x):
+    def squares():
+        k = 0
+        while True:
+            yield x[k % len(x)] ** 2
+            k += 1
+
+    return np.sum(np.fromiter(squares(), float, count=2)) * np.sum(np.fromiter((v * v for v in x), dtype=float, count=len(x)))
+
+
+@right
+def too_few_items_of_an_iterator(x):
+    try:
+        return np.sum(np.fromiter((v * v for v in x), float, len(x) + 1))
+    except ValueError:
+        return x[0] * x[1]
+
+
+@right
 def item_of_a_number_assigned_to(x):
     """As code does that takes arrays and numbers."""
     number, other = np.hypot(x[0], 2.0), float(x[1])

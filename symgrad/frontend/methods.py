@@ -167,6 +167,8 @@ def array_method(ctx: Lowering, owner: Ref | Num, name: str, args: list[Binding]
         return Static(None)
     if isinstance(owner, Ref) and name == "setflags" and isinstance(ctx.type_of(owner), Array):
         return set_flags(ctx, owner, args, kwargs, node)
+    if isinstance(owner, Ref) and (name in OPERATIONS or name in OF_TWO) and not kwargs:
+        return ctx.apply(Static(OPERATIONS.get(name) or OF_TWO[name], name), [owner, *args], {}, node)
     if isinstance(owner, Ref) and not kwargs and (function := METHODS.get(("array", name))) is not None:
         return function(ctx, owner, args, node)
     if name == "item" and isinstance(number := ctx.type_of(owner), Scalar) and number.dtype is None and not args:
