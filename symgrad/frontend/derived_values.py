@@ -139,8 +139,8 @@ def super_after(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], 
     if len(args) != 2 or kwargs or not isinstance(args[0], Static) or not isinstance(args[0].value, type):
         raise UnsupportedSyntax("super is called with other arguments than a class and an instance", ctx.loc(node), "write super()")
     after, owner = args[0].value, definite(ctx, args[1], node)
-    is_class = isinstance(owner, Static) and isinstance(owner.value, type)
-    if not issubclass(owner.value if is_class else exact_class(ctx, owner, node), after):
+    cls = owner.value if isinstance(owner, Static) and isinstance(owner.value, type) else exact_class(ctx, owner, node)
+    if not issubclass(cls, after):
         fail(ctx, TypeError, "super(type, obj): obj must be an instance or subtype of type")
     return Above(owner, after)
 
