@@ -254,6 +254,82 @@ def named_tuple_unpacked_anew(x):
 
 
 @right
+def missing_modules_on_paths_not_taken(x):
+    total = x[0] * x[1]
+    if total > 100.0:
+        import no_such_module.part as part
+
+        return part.f(x)
+    try:
+        if total != 0.0:
+            from numpy import no_such_name
+
+            total = no_such_name(total)
+    except ImportError:
+        total = total * x[2]
+    return total
+
+
+def with_defaults_of(other):
+    def decorated(function):
+        def called(*args):
+            return function(*args)
+
+        called.__defaults__ = other.__defaults__
+        return called
+
+    return decorated
+
+
+def three_defaults(x, y=2.0, z=3.0, w=4.0):
+    return x
+
+
+@with_defaults_of(three_defaults)
+def scaled_by(x, y=5.0):
+    return x * y
+
+
+def second_by_default(x, y):
+    return x * y
+
+
+second_by_default.__defaults__ = (1.0, 2.0, 3.0)
+
+
+@right
+def more_defaults_than_parameters(x):
+    return scaled_by(x[0]) * second_by_default(x[1]) * x[2]
+
+
+@right
+def special_methods_of_an_array(x):
+    y = x.__add__(2.0).__mul__(x)
+    y.__setitem__(0, x[1])
+    y.__iadd__(x)
+    return np.sum(y) * x.__len__() + x.__getitem__(0) * x.__neg__().__abs__().sum()
+
+
+@right
+def as_many_items_of_an_iterator(x):
+    def squares():
+        k = 0
+        while True:
+            yield x[k % len(x)] ** 2
+            k += 1
+
+    return np.sum(np.fromiter(squares(), float, count=2)) * np.sum(np.fromiter((v * v for v in x), dtype=float, count=len(x)))
+
+
+@right
+def too_few_items_of_an_iterator(x):
+    try:
+        return np.sum(np.fromiter((v * v for v in x), float, len(x) + 1))
+    except ValueError:
+        return x[0] * x[1]
+
+
+@right
 def item_of_a_number_assigned_to(x):
     """As code does that takes arrays and numbers."""
     number, other = np.hypot(x[0], 2.0), float(x[1])

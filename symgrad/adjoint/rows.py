@@ -117,6 +117,8 @@ def scaled(builder: Builder, grad: Operand, text: str, names: dict[str, Any], hi
         return grad, True
     if known == -1:
         return operand(negated(builder, grad, hint)), True
+    if isinstance(partial, Value) and isinstance(partial.type, Array | Scalar) and partial.type.kind == "bool":
+        return operand(builder.call("where", partial, grad, Const(0.0), hint=hint)), False  # also zero where grad is infinite
     return operand(arithmetic(builder, "multiply", grad, partial, hint)), known is not None
 
 

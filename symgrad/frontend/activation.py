@@ -78,7 +78,9 @@ def default_places(source: Source) -> dict[str, tuple[Any, str]]:
     arguments = source.node.args
     plain = [*arguments.posonlyargs, *arguments.args]
     values = source.function.__defaults__ or ()
-    defaults = {a.arg: (v, f"__defaults__[{k}]") for k, (a, v) in enumerate(zip(plain[len(plain) - len(values) :], values, strict=True))}
+    beyond = len(values) - len(plain)  #: of a function to which a decorator has given the defaults of another
+    pairs = enumerate(zip(plain[max(-beyond, 0) :], values[max(beyond, 0) :], strict=True), max(beyond, 0))
+    defaults = {a.arg: (v, f"__defaults__[{k}]") for k, (a, v) in pairs}
     return defaults | {k: (v, item("__kwdefaults__", k)) for k, v in (source.function.__kwdefaults__ or {}).items()}
 
 

@@ -19,13 +19,14 @@ from symgrad.frontend.context import Lowering
 from symgrad.frontend.enumerated import each
 from symgrad.frontend.exact import check_kind, is_anything, is_instance, is_single
 from symgrad.frontend.opaque import opaque
-from symgrad.frontend.operands import array_of, as_array, unwrap, with_items
+from symgrad.frontend.operands import array_of, as_array, known_value, unwrap, with_items
 from symgrad.frontend.program_state import held_items
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.tables import SPECIAL, special
 from symgrad.ir.core import ONE, ZERO, Const
 from symgrad.ir.types import DTYPES, Array, Object, Scalar, Type, Unknown
 from symgrad.ops import spelling
+from symgrad.ops.composed.lists import first_items
 from symgrad.ops.shapes import dtype_of
 from symgrad.ops.spelling import named_dtype
 
@@ -214,10 +215,15 @@ SPECIAL[np.iinfo] = _limits(np.iinfo, "iu")
 def fromiter(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """All items of an iterator as a vector."""
     arguments = dict(zip(("iter", "dtype", "count", "like"), args, strict=False)) | kwargs
-    if set(arguments) != {"iter", "dtype"}:
-        raise UnsupportedArgument("np.fromiter is supported with dtype only", ctx.loc(node), "leave count out and slice the result")
+    if not {"iter", "dtype"} <= set(arguments) <= {"iter", "dtype", "count"}:
+        raise UnsupportedArgument("np.fromiter is supported with dtype and count only", ctx.loc(node), "leave like out")
+    count = arguments.get("count", Num(Const(-1)))
+    if known_value(count) == [-1]:
+        items = list_(ctx, [arguments["iter"]], {}, node)
+    else:
+        items = ctx.apply(Static(first_items), [arguments["iter"], count], {}, node)
     make: Callable[..., Binding] = _array(True)
-    return make(ctx, [list_(ctx, [arguments["iter"]], {}, node)], {"dtype": arguments["dtype"]}, node)
+    return make(ctx, [items], {"dtype": arguments["dtype"]}, node)
 
 
 @special(np.ascontiguousarray)

@@ -33,7 +33,7 @@ from symgrad.frontend.bindings import (
     Step,
     Tup,
 )
-from symgrad.frontend.classes import construct, super_of
+from symgrad.frontend.classes import IN_PYTHON, construct, super_of
 from symgrad.frontend.comprehensions import comprehension, first_of, sum_generator
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.conversions import is_number_or_array
@@ -394,7 +394,7 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         target = value.dispatch(cls)
         ctx.rely(owner_name(ctx, value), (cls, target), "dispatches")
         return ctx.apply(Static(target), args, kwargs, node)
-    if followed(ctx, value):
+    if followed(ctx, value) or isinstance(value, types.FunctionType) and any(vars(c).get(value.__name__) is value for c in IN_PYTHON):
         return call_function(ctx, value, args, kwargs, node)
     if numba_kind(value) is not None or followed(ctx, seen_through(value)):
         return call_function(ctx, value, args, kwargs, node)

@@ -48,7 +48,7 @@ from symgrad.frontend.operands import static_binding, static_key, with_items
 from symgrad.frontend.operators import ORDERS, STATIC_OPERATORS, are_containers, binary, first_answer, is_of_numpy, own_tries, row_of
 from symgrad.frontend.outside import rely_on_membership
 from symgrad.frontend.protocols import COMPARISONS, ITERABLE, Namespace, class_of, defines_any, own_method
-from symgrad.frontend.python_values import is_text, python_comparison, python_membership
+from symgrad.frontend.python_values import is_text, python_comparison, python_membership, set_from_outside
 from symgrad.frontend.sameness import are_one
 from symgrad.frontend.stepping import begin, is_iterator
 from symgrad.frontend.tables import expression
@@ -173,6 +173,7 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     if isinstance(op, ast.Eq | ast.NotEq) and any(isinstance(x, Tup | Obj) for x in (a, b)) and never_equal(ctx, a, b, node):
         return Num(Const(isinstance(op, ast.NotEq)))
     if are_containers(a, b):
+        a, b = set_from_outside(ctx, a, node), set_from_outside(ctx, b, node)
         a, b = with_content(ctx, a, node), with_content(ctx, b, node)
     a, b = beside_scalar(ctx, a, b, node), beside_scalar(ctx, b, a, node)
     if is_set(a) and is_set(b):

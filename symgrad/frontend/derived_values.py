@@ -7,12 +7,16 @@ import math
 import types
 from typing import Any
 
+import numpy as np
+
 from symgrad.containers import VALUES
 from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import MISSING, Above, Binding, Bound, Obj, Static
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.derived import BASES, OF_ARRAYS, STORAGE, as_base, base_of, begun, is_derived
+from symgrad.frontend.exact import exact_class
 from symgrad.frontend.exceptions import fail
 from symgrad.frontend.outside import outside, rely_on_class
 from symgrad.frontend.reading import entry_of_class, from_class, owner_name, rely_on_entry, root_of
@@ -65,6 +69,8 @@ def is_plainly_begun(ctx: Lowering, cls: type) -> bool:
 
 def instance_of(ctx: Lowering, cls: type, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """What ``cls.__new__`` returns."""
+    if issubclass(cls, np.ndarray):
+        raise UnsupportedSyntax(f"{cls.__name__} is a class of arrays of its own", ctx.loc(node), "use a plain array")
     new = from_class(ctx, cls, "__new__")
     if isinstance(new, types.FunctionType):
         rely_on_class(ctx, MISSING, cls, "__new__", new)
@@ -125,6 +131,18 @@ def of_super_class(ctx: Lowering, owner: Static, after: type, attr: str, node: a
             return outside(ctx, held, attribute(owner_name(ctx, base), attr), attr)
     what = f"{attr!r} of super() in a class method is not supported"
     raise UnsupportedSyntax(what, ctx.loc(node), f"name the class: {base.__name__}.{attr}")
+
+
+@special(super)
+def super_after(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``super(cls, instance)``, or ``super(cls, other)`` of a class derived from it."""
+    if len(args) != 2 or kwargs or not isinstance(args[0], Static) or not isinstance(args[0].value, type):
+        raise UnsupportedSyntax("super is called with other arguments than a class and an instance", ctx.loc(node), "write super()")
+    after, owner = args[0].value, definite(ctx, args[1], node)
+    cls = owner.value if isinstance(owner, Static) and isinstance(owner.value, type) else exact_class(ctx, owner, node)
+    if not issubclass(cls, after):
+        fail(ctx, TypeError, "super(type, obj): obj must be an instance or subtype of type")
+    return Above(owner, after)
 
 
 def is_super_of_class(owner: Binding) -> bool:

@@ -29,7 +29,7 @@ def transform_arguments(ctx: Lowering, name: str, words: list[str], args: Args, 
     both = dict(zip(words, args, strict=False)) | kwargs
     if len(args) > len(words) or set(both) - set(words) or "a" not in both:
         raise UnsupportedArgument(f"np.fft.{name} of such arguments is not supported", ctx.loc(node))
-    return {key: value for key, value in both.items() if known_value(value) != [None]}
+    return {key: value for key, value in both.items() if key == "a" or known_value(value) != [None]}
 
 
 def transform(

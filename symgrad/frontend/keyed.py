@@ -18,7 +18,7 @@ from symgrad.frontend.growing_dicts import as_dict, dict_of, is_growing, new_dic
 from symgrad.frontend.growing_sets import new_set_at, note_new_element, note_order, set_to_grow
 from symgrad.frontend.iterate import items_of, sequence
 from symgrad.frontend.operands import known_value, static_binding, static_key, unwrap
-from symgrad.frontend.python_values import set_of_computed
+from symgrad.frontend.python_values import set_from_outside, set_of_computed
 from symgrad.frontend.stepping import iterator, site_of
 from symgrad.frontend.tables import method, special
 from symgrad.ir.core import Const
@@ -147,6 +147,7 @@ def counter_elements(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Bi
 
 def known_elements(ctx: Lowering, binding: Binding, node: ast.AST) -> list[Any]:
     """The elements of an iterable, if all of them are static."""
+    binding = set_from_outside(ctx, binding, node)
     if is_set(binding):
         assert isinstance(binding, Obj)
         return elements_of(ctx, binding)

@@ -59,7 +59,7 @@ from symgrad.frontend.opaque import MUTATORS, followed, opaque_method
 from symgrad.frontend.operands import static_binding, unwrap
 from symgrad.frontend.outside import change_outside, check_reader, item_text, outside, rely_on_class, rely_on_keys, rely_on_membership
 from symgrad.frontend.printed import shown
-from symgrad.frontend.python_values import is_some_set, items_listed, python_method
+from symgrad.frontend.python_values import OF_SETS, is_some_set, items_listed, python_method, set_from_outside
 from symgrad.frontend.reading import check_method, from_class, generated, rely_on_entry
 from symgrad.frontend.rows import call_row
 from symgrad.frontend.stepping import begin
@@ -120,6 +120,8 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
                 return external_dict_method(ctx, value, text, name, args, node)
             if name == "copy" and type(value) is dict and not args and not kwargs:
                 return ctx.apply(Static(dict), [owner], {}, node)
+            if name in OF_SETS and not kwargs and isinstance(known := set_from_outside(ctx, owner, node), Obj):
+                return ctx.apply_method(known, name, args, node)
             if isinstance(value, list | dict | set | bytearray | deque) and name not in ("index", "count", "copy"):
                 change_outside(ctx, owner)
                 raise UnsupportedSyntax(
@@ -170,6 +172,8 @@ def array_method(ctx: Lowering, owner: Ref | Num, name: str, args: list[Binding]
         return Static(None)
     if isinstance(owner, Ref) and name == "setflags" and isinstance(ctx.type_of(owner), Array):
         return set_flags(ctx, owner, args, kwargs, node)
+    if isinstance(owner, Ref) and (name in OPERATIONS or name in OF_TWO) and not kwargs:
+        return ctx.apply(Static(OPERATIONS.get(name) or OF_TWO[name], name), [owner, *args], {}, node)
     if isinstance(owner, Ref) and not kwargs and (function := METHODS.get(("array", name))) is not None:
         return function(ctx, owner, args, node)
     if name == "item" and isinstance(number := ctx.type_of(owner), Scalar) and number.dtype is None and not args:

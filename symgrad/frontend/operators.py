@@ -40,7 +40,7 @@ from symgrad.frontend.operands import known_value, with_items
 from symgrad.frontend.printed import shown
 from symgrad.frontend.protocols import OWN_OPERATORS, class_of, own_method
 from symgrad.frontend.python_results import made_by
-from symgrad.frontend.python_values import python_operator
+from symgrad.frontend.python_values import python_operator, set_from_outside
 from symgrad.frontend.reading import from_class
 from symgrad.frontend.stepping import is_iterator
 from symgrad.frontend.tables import expression
@@ -86,6 +86,8 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
         a = definite(ctx, a, node)
     if (class_of(a) or class_of(b)) and (special := own_operator(ctx, kind, a, b, node)) is not None:
         return special
+    if kind in SET_OPERATORS:
+        a, b = set_from_outside(ctx, a, node), set_from_outside(ctx, b, node)
     if kind is ast.BitOr:
         check_union(ctx, a, b, node)
     words = OF_ARRAYS if is_of_numpy(ctx, a) or is_of_numpy(ctx, b) else ()

@@ -22,6 +22,7 @@ from symgrad.frontend.operands import known_value, static_binding
 from symgrad.frontend.operators import binary
 from symgrad.frontend.program_state import held_items
 from symgrad.frontend.protocols import class_of
+from symgrad.frontend.python_values import set_from_outside
 from symgrad.frontend.rows import apply_row
 from symgrad.frontend.sorting import comparing, first_in_order, keys_of_items, listed_in_order, lists_of_growing
 from symgrad.frontend.stepping import begin
@@ -180,6 +181,7 @@ def sorted_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
     key, backwards = kwargs.get("key", Static(None)), kwargs.get("reverse", Num(Const(False)))
     if (lists := lists_of_growing(ctx, args[0], key, node)) is not None:
         return ctx.apply(Static(ordered_of), [*lists, backwards], {}, node)
+    args = [set_from_outside(ctx, args[0], node), *args[1:]]
     keys_held = keys_of_items(ctx, args[0], node) if key == Static(None) else None
     if is_set(args[0]):
         args = [Tup(tuple(static_binding(k) for k in elements_of(ctx, args[0])))]

@@ -18,6 +18,7 @@ from symgrad.frontend.absent import definite
 from symgrad.frontend.bindings import (
     MISSING,
     Binding,
+    External,
     Generator,
     Iter,
     Missing,
@@ -34,6 +35,7 @@ from symgrad.frontend.bindings import (
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.dicts import elements_of, is_set
 from symgrad.frontend.operands import static_binding
+from symgrad.frontend.outside import rely_on_keys
 from symgrad.frontend.pinning import pinnable
 from symgrad.frontend.python_results import with_tuples_in
 from symgrad.frontend.reading import owner_name
@@ -72,7 +74,11 @@ COMPARISONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 COMBINING: dict[str, Callable[[Any, Any], Any]] = {
     "union": operator.or_, "intersection": operator.and_, "difference": operator.sub, "symmetric_difference": operator.xor,
 }  # fmt: skip
+#: the classes of elements of a set from outside that are read at compile time
+PLAIN = {str, int, bool, type(None)}
 ASKING = ("issubset", "issuperset", "isdisjoint")
+#: the methods of sets that change nothing
+OF_SETS = (*COMBINING, *ASKING, "copy")
 
 
 # ------------------------------------------------------------------ classification
@@ -137,6 +143,15 @@ def known_elements(ctx: Lowering, binding: Binding) -> tuple[type | None, list[A
         case Static(set() | frozenset() as value):
             return type(value), list(value)
     return None, []
+
+
+def set_from_outside(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+    """A set from outside whose elements are plain, as a new set of its class; the elements are a dependence. All else is unchanged."""
+    if not isinstance(binding, External) or type(binding.value) not in (set, frozenset) or {*map(type, binding.value)} - PLAIN:
+        return binding
+    rely_on_keys(ctx, binding.value, binding.text)
+    elements = sorted(binding.value, key=lambda element: (type(element).__name__, repr(element)))
+    return ctx.apply(Static(type(binding.value)), [Tup(tuple(map(static_binding, elements)))], {}, node)
 
 
 def python_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding | None:

@@ -71,7 +71,8 @@ class Source:
         """Default values by parameter, keyword-only ones included."""
         code, defaults = self.function.__code__, self.function.__defaults__ or ()
         positional = code.co_varnames[: code.co_argcount]
-        return dict(zip(positional[len(positional) - len(defaults) :], defaults, strict=True)) | (self.function.__kwdefaults__ or {})
+        pairs = zip(reversed(positional), reversed(defaults), strict=False)  # they may be those of another function
+        return dict(pairs) | (self.function.__kwdefaults__ or {})
 
     def line(self, number: int) -> str:
         """The text of a line of the file, counted from 1; empty beyond the end."""

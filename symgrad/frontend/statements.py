@@ -263,10 +263,19 @@ def decorator_of(ctx: Lowering, node: ast.expr) -> Binding:
     return ctx.evaluate(node)
 
 
+def imported(ctx: Lowering, find: Any, *names: str) -> Any:
+    """The result of an import; where there is none, the program raises as Python does when it comes here."""
+    try:
+        return find(ctx, *names)
+    except ImportError as error:
+        fail(ctx, type(error), str(error))
+
+
 @statement(ast.Import)
 def import_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     for alias in node.names:
-        named_module, home = module_named(ctx, alias.name), alias.name.partition(".")[0]
+        home = alias.name.partition(".")[0]
+        named_module = imported(ctx, module_named, alias.name)
         module = named_module if alias.asname or home == alias.name else module_named(ctx, home)
         ctx.assign(alias.asname or home, Static(module, module.__name__))
 
@@ -278,7 +287,7 @@ def import_from(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
         if (assigned := variable_of_module(ctx, sys.modules.get(module), alias.name, node)) is not None:
             ctx.assign(alias.asname or alias.name, assigned)
             continue
-        value, text = name_in_module(ctx, module, alias.name)
+        value, text = imported(ctx, name_in_module, module, alias.name)
         as_it_is = module.partition(".")[0] in LIBRARIES or isinstance(value, types.ModuleType)
         binding = Static(value, f"{module}.{alias.name}") if as_it_is else outside(ctx, value, text, alias.name)
         ctx.assign(alias.asname or alias.name, binding)

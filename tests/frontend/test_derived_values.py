@@ -198,6 +198,13 @@ PLAIN = {
     "classes above": "class A:\n    scale = 3.0\n    def __new__(cls, v):\n        self = super().__new__(cls)\n        self.v = v * cls.scale\n"
     "        return self\n    @classmethod\n    def of(cls, v): return cls(v + cls.scale)\nclass C(A):\n    scale = 2.0\n"
     "    @classmethod\n    def of(cls, v): return super().of(v * v)\ndef f(x, y):\n    return C.of(x).v * y\n",
+    "super with arguments": "class A:\n    def __init__(self, v): self.v = v\n    def squared(self): return self.v * self.v\n"
+    "    @classmethod\n    def of(cls, v): return cls(v + 1)\nclass C(A):\n    def __new__(cls, *v): return super(C, cls).__new__(cls)\n"
+    "    def __init__(self, v): super(C, self).__init__(2 * v)\n    def squared(self): return super(C, self).squared() + 1\n"
+    "    @classmethod\n    def of(cls, v): return super(C, cls).of(v * v)\ndef f(x, y):\n    return C(x).squared() * C.of(y).squared()\n",
+    "a list begun by __new__": "import collections\nclass C(collections.UserList):\n    def __new__(cls, *v):\n        self = super(C, cls).__new__(cls)\n"
+    "        super().__init__(self)\n        return self\n    def __init__(self, *v): self.data = list(v)\ndef f(x, y):\n    return sum(C(x, y)) * C(y)[0]\n",
+    "super of another class": "class A:\n    pass\nclass C:\n    def m(self): return super(A, self).m()\ndef f(x, y):\n    return C().m() * x * y\n",
     "arguments of object": "class C:\n    def __new__(cls, v): return object.__new__(cls, v)\ndef f(x, y):\n    return C(x) * y\n",
 }
 

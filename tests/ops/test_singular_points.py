@@ -15,6 +15,7 @@ import mpmath
 import numpy as np
 import pytest
 
+import symgrad
 from symgrad.ops.declare import ROWS
 from tests.ops import trace
 from tests.ops.laws import OF_COMPLEX
@@ -327,3 +328,18 @@ def test_every_row_that_is_not_linear_stands_in_a_table() -> None:
         slopes_of = set(row.partials) | {p for p, pullback in row.pullbacks.items() if pullback is not None}
         if not slopes_of <= set(row.linear) and row.name not in POLYNOMIALS | MOVED | OF_COMPLEX | SOLUTIONS | SPLINES:
             assert row.name in tabled, row.name
+
+
+@pytest.mark.parametrize("jit", [False, True], ids=["numpy", "numba"])
+@pytest.mark.parametrize(
+    "text", ["np.arccos(np.clip(x, -1.0, 1.0))", "np.sqrt(np.clip(x, 0.0, None))", "np.arcsin(np.clip(2 * x, None, 1.0)) * x"]
+)
+def test_a_clipped_element_has_slope_zero_before_an_infinite_slope(text: str, jit: bool) -> None:
+    """At -3, -2, 2 and 3, and as numbers; the slopes beside these points are finite."""
+    function = symgrad.from_source(f"import numpy as np\ndef f(x):\n    return {text}\n")
+    summed = symgrad.from_source(f"import numpy as np\ndef f(x):\n    return np.sum({text})\n")
+    with np.errstate(all="ignore"):
+        points = [p for p in (-3.0, -2.0, 0.25, 2.0, 3.0) if np.isfinite(function(p + 1e-6) + function(p - 1e-6))]
+        expected = [(function(p + 1e-6) - function(p - 1e-6)) / 2e-6 for p in points]
+        assert symgrad.grad(summed, jit=jit)(np.array(points)) == pytest.approx(expected, rel=1e-6)
+        assert [symgrad.grad(function, jit=jit)(p) for p in points] == pytest.approx(expected, rel=1e-6)

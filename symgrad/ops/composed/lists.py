@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
+
+from symgrad.ops.composed.refusing import must
+
+
+def first_items(iterable: Any, count: Any) -> Any:
+    """Return the first ``count`` items of an iterable, as ``np.fromiter`` takes them."""
+    must(count >= 0, "np.fromiter is supported with a count that is not negative, or with the literal -1")
+    items = list(itertools.islice(iterable, count))
+    if len(items) < count:
+        raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(items)} items.")
+    return items
 
 
 def place_of(items: Any, value: Any) -> Any:

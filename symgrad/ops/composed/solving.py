@@ -140,8 +140,9 @@ def svdvals(a: Numbers) -> Any:
 
 
 def qr(a: Numbers, mode: Any = "full") -> Any:
-    """``scipy.linalg.qr`` in its economic mode."""
-    need(mode == "economic" or mode == "r" and a.shape[0] == a.shape[1], "scipy.linalg.qr is supported with mode='economic'")
+    """``scipy.linalg.qr`` in its economic mode, which is each mode of a square matrix."""
+    need(mode in ("economic", "full", "r"), "scipy.linalg.qr is supported with mode='economic'")
+    must(mode == "economic" or a.shape[0] == a.shape[1], "scipy.linalg.qr of a matrix that is not square takes mode='economic'")
     if mode == "r":
         return (np.linalg.qr(a, mode="r"),)
     q, r = np.linalg.qr(a)
