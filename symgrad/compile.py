@@ -185,18 +185,29 @@ def text_to_read(job: Job, notes: Notes | None = None) -> Emitted | None:
 
     ``notes`` collects the remarks of the stages, which differ from those for the code that runs.
     """
-    request = replace(job.request, optimize="read", jit=False)
     try:
         with deep_calls():
-            lowered = lower(job.source, job.signature, derive=derive_inside, varied=varied_values, no_grad=request.no_grad, wrt=request.wrt,
-                            pins=dict(request.pins), keeps_text=True, notes=notes)  # fmt: skip
-            derivation = derived(Job(job.source, job.signature, request, lowered), None)
-            emitted: Emitted = derivation.emission(derivation.job)
-            return replace(emitted, namespace={**emitted.namespace, **lowered.objects})
+            whole = text_of(job, notes, keeps_calls=False)
     except (SymgradError, RecursionError, *FAULTS):
         if os.environ.get("SYMGRAD_CHECK"):
             raise
         return None
+    try:
+        with deep_calls():
+            parted = text_of(job, None, keeps_calls=True)
+    except SymgradError:  # a function does more than text can keep
+        return whole
+    return parted if parted.text.count("\n") < whole.text.count("\n") else whole
+
+
+def text_of(job: Job, notes: Notes | None, keeps_calls: bool) -> Emitted:
+    """The text to read, in which user functions that are called at several places are inlined, or called."""
+    request = replace(job.request, optimize="read", jit=False)
+    lowered = lower(job.source, job.signature, derive=derive_inside, varied=varied_values, no_grad=request.no_grad, wrt=request.wrt,
+                    pins=dict(request.pins), keeps_text=True, keeps_calls=keeps_calls, notes=notes)  # fmt: skip
+    derivation = derived(Job(job.source, job.signature, request, lowered), None)
+    emitted: Emitted = derivation.emission(derivation.job)
+    return replace(emitted, namespace={**emitted.namespace, **lowered.objects})
 
 
 def made_now(job: Job, later: Later, shelf: Shelf | None) -> Found:

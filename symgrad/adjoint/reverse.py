@@ -58,10 +58,10 @@ def gradient(func: Func, wrt: Sequence[int], *, active_results: Sequence[int] = 
     return differentiate(MEANS[-1])
 
 
-def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs, *, means: Means, costs: Costs,
+def pullback_of(func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs, value: bool, *, means: Means, costs: Costs,
                 budget: Budget | None) -> Func:  # fmt: skip
     """The gradient of a function that the program calls."""
-    return differentiated(func, wrt, active_results, True, True, None, pairs, None, means, costs, budget=budget)
+    return differentiated(func, wrt, active_results, value, True, None, pairs, None, means, costs, budget=budget)
 
 
 def differentiated(func: Func, wrt: Sequence[int], active_results: Sequence[int], value: bool, seeds: bool, name: str | None,

@@ -81,6 +81,7 @@ class Attempt:
     stored: frozenset[str] = frozenset()  #: the expressions of arrays to which the function writes visibly to the caller
     wrt: frozenset[str] = frozenset()
     keeps_text: bool = False
+    keeps_calls: bool = False
     read_sources: frozenset[Same] = frozenset()  #: library functions and classes whose source is lowered
     assigned_outside: Mapping[Any, Any] = field(
         default_factory=dict
@@ -124,6 +125,7 @@ class Attempt:
             tagged=self.tagged,
             sequences=self.sequences and not self.unroll,
             keeps_text=self.keeps_text,
+            keeps_calls=self.keeps_calls,
             read_sources=self.read_sources,
             met_sources=self.met,
             growing_sites=self.growing_sites,

@@ -59,12 +59,13 @@ RESTARTS = 200
 
 def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | None = None, varied: Varied | None = None,
           no_grad: Iterable[str] = (), wrt: Iterable[str] = (), pins: Mapping[str, Any] | None = None, notes: Notes | None = None,
-          keeps_text: bool = False) -> Lowered:  # fmt: skip
+          keeps_text: bool = False, keeps_calls: bool = False) -> Lowered:  # fmt: skip
     """Lower a function for a signature. All refusals are reported at once.
 
     ``pins`` are integers, by the expression that reads them, whose value is part of the signature.
     ``notes`` collects remarks about decisions, here and in later stages. If it ``keeps_text``,
-    values keep the text of the user's expressions. ``varied`` is the activity analysis; without it
+    values keep the text of the user's expressions; if it ``keeps_calls``, user functions that are called at
+    several places become functions of the program. ``varied`` is the activity analysis; without it
     no library source is lowered.
     """
 
@@ -72,7 +73,7 @@ def lower(source: Source, signature: Signature, *, derive: Callable[..., Any] | 
 
     def attempted(read_sources: frozenset[Same]) -> Result:
         return attempt_until_known(source, signature, frozenset(wrt), Options(derive, frozenset(no_grad), pins or {}, notes is not None,
-                                                                              keeps_text, read_sources, met))  # fmt: skip
+                                                                              keeps_text, keeps_calls, read_sources, met))  # fmt: skip
 
     result = attempted(frozenset()) if varied is None else with_sources_of_libraries(attempted, met, wrt, varied)
     if notes is not None:
@@ -139,6 +140,7 @@ class Options:
     pins: Mapping[str, Any]
     tells: bool
     keeps_text: bool
+    keeps_calls: bool
     read_sources: frozenset[Same]
     met: set[Same]  #: collects the library functions and classes whose source was not lowered
 
@@ -198,8 +200,8 @@ def attempt_with(
         unroll = refused is not None
         new_sites: dict[Any, bool] = {}
         attempt = Attempt(source, signature, captured, options.derive, options.no_grad, options.pins, unroll, told, stateful, tagged,
-                          sequences, stored, wrt, options.keeps_text, options.read_sources, assigned_outside, recursive_sites,
-                          loggers_change, options.met, new_sites)  # fmt: skip
+                          sequences, stored, wrt, options.keeps_text, options.keeps_calls, options.read_sources, assigned_outside,
+                          recursive_sites, loggers_change, options.met, new_sites)  # fmt: skip
         try:
             lowered = attempt.lowered()
             growing_sites.clear()
