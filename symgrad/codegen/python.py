@@ -8,8 +8,10 @@ hold: section marks and, on the right, lines of the user's source.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import builtins
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, count
 from typing import Any
 
 from symgrad.codegen.expressions import Names
@@ -57,7 +59,7 @@ def written(func: Func, header: Header, marks: dict[ast.stmt, Mark]) -> tuple[li
     funcs = called(func)
     headers = {func: header}
     taken = {header.name, header.again.partition("(")[0], *header.beside}
-    users = {other: other.original.__name__ for other in funcs if other.original is not None}
+    users = users_names([other for other in funcs if other.original is not None], {**dict.fromkeys(taken), **header.objects})
     funcs = [other for other in funcs if other not in users]
     taken |= set(users.values())
     for other in funcs:
@@ -72,6 +74,18 @@ def written(func: Func, header: Header, marks: dict[ast.stmt, Mark]) -> tuple[li
     texts: dict[Call, str] = {}
     inner = {other: collect(other, names, texts) for other in funcs}
     return [Writer(other, headers[other], names, headers, marks, inner[other], texts).function() for other in funcs], names
+
+
+def users_names(funcs: list[Func], taken: Mapping[str, Any]) -> dict[Func, str]:
+    """The names of the user's functions that the text calls; ``taken`` are other names, with what they denote."""
+    originals: dict[str, Any] = dict(taken)
+    names: dict[Func, str] = {}
+    for func in funcs:
+        base = func.original.__name__
+        wishes = chain((base,), (f"{base}_{k}" for k in count(1)))
+        names[func] = next(name for name in wishes if originals.get(name, func.original) is func.original and not hasattr(builtins, name))
+        originals[names[func]] = func.original
+    return names
 
 
 def called(func: Func) -> list[Func]:

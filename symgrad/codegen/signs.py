@@ -68,20 +68,43 @@ def added(left: ast.expr, op: ast.operator, right: ast.expr) -> ast.expr:
     return ast.BinOp(left, op, right)
 
 
-def leading(node: ast.expr) -> ast.expr:
-    """``-a * b`` for ``-(a * b)``."""
-    match node:
-        case ast.UnaryOp(op=ast.USub(), operand=ast.BinOp(left=left, op=op, right=right)) if isinstance(op, FACTORS):
-            return ast.BinOp(leading(minus(left)), op, right)
-    return node
+class Leading(Rewriting):
+    """Writes ``-a * b`` for ``-(a * b)``."""
+
+    def node(self, node: ast.AST) -> ast.AST:
+        """Move a minus sign in front of a product to its first factor."""
+        match node:
+            case ast.UnaryOp(op=ast.USub(), operand=ast.BinOp() as product) if is_product(product):
+                return negated_first(product)
+        return node
+
+
+def negated_first(product: ast.expr) -> ast.expr:
+    """A product with a minus sign in front of its first factor."""
+    if not isinstance(product, ast.BinOp):
+        return minus(product)
+    return ast.BinOp(negated_first(product.left), product.op, product.right)
+
+
+def is_product(node: ast.expr) -> bool:
+    """Whether an expression is ``a * b * c``."""
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        node = node.left
+    return not isinstance(node, ast.BinOp)
 
 
 def sign(statement: ast.stmt) -> None:
     """Rewrite the signs of a statement in place."""
     if isinstance(statement, ast.Assign | ast.AugAssign | ast.Return) and statement.value is not None:
-        statement.value = leading(Signs().rewritten(statement.value))
-    if not isinstance(statement, ast.AugAssign) or not isinstance(statement.op, ast.Add | ast.Sub):
-        return
+        statement.value = Signs().rewritten(statement.value)
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.op, ast.Add | ast.Sub):
+        add_positive(statement)
+    if isinstance(statement, ast.Assign | ast.AugAssign | ast.Return) and statement.value is not None:
+        statement.value = Leading().rewritten(statement.value)
+
+
+def add_positive(statement: ast.AugAssign) -> None:
+    """Subtract what is added with a minus sign, and add what is subtracted so, in place."""
     opposite = ast.Sub() if isinstance(statement.op, ast.Add) else ast.Add()
     match statement.value:
         case ast.BinOp(left=left, op=ast.Sub(), right=right) if (one := positive(left)) is not None:

@@ -7,7 +7,7 @@ if t: a; if t: b     ->   if t: a; b       also for ``not t``
 from __future__ import annotations
 
 import ast
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import Any
 
 from symgrad.codegen.seam import alike, negated
@@ -88,14 +88,15 @@ def is_shared(statement: ast.stmt) -> bool:
     return False
 
 
-def with_one_test(body: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements, with consecutive branches of the same test in one."""
+def with_one_test(body: list[ast.stmt], marks: Mapping[ast.stmt, Mark]) -> list[ast.stmt]:
+    """The statements, with consecutive branches of the same test in one, unless a section begins between them."""
     out: list[ast.stmt] = []
     for statement in body:
         for name in ("body", "orelse"):
             if inner := getattr(statement, name, None):
-                setattr(statement, name, with_one_test(inner))
-        if not (out and isinstance(statement, ast.If) and isinstance(out[-1], ast.If) and continues(out[-1], statement)):
+                setattr(statement, name, with_one_test(inner, marks))
+        begins = marks.get(statement, Mark()).section
+        if begins or not out or not isinstance(statement, ast.If) or not isinstance(out[-1], ast.If) or not continues(out[-1], statement):
             out.append(statement)
     return out
 

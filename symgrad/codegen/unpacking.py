@@ -100,7 +100,7 @@ class Unpacking:
     def tidied(self, body: list[ast.stmt], source: Mapping[int, str]) -> list[ast.stmt]:
         """The statements with fewer temporaries, branches and signs."""
         users = {word for line in source.values() for word in WORD.findall(line)} | set(WORD.findall(self.line(self.start)))
-        body = with_one_test(body)
+        body = with_one_test(body, self.marks)
         for _ in range(2):
             body = Substitution(self.marks, users, self.single).function(body)
             body = summed_up(body, self.marks, self.single, self.lists)

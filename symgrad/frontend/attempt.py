@@ -186,7 +186,8 @@ class Attempt:
                        tuple(map(root_of, mutated)), tuple(path for path in mutated if path not in self.stored),
                        tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
                        identities=tuple(path for path in sorted(ctx.identities) if root_of(path) in self.signature.names),
-                       aliases=self.aliases, apart=apart, related=related, keeps=tuple(ctx.keeps), loops=ctx.loops)  # fmt: skip
+                       aliases=self.aliases, apart=apart, related=related, keeps=tuple(ctx.keeps), loops=ctx.loops,
+                       calls_again=ctx.calls_again)  # fmt: skip
 
     def enter_globals(self, ctx: Lowering, frame: Frame) -> None:
         """Read the outside variables that the program assigns to, as variables of its own; an undefined global stays unbound."""

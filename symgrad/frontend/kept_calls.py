@@ -30,7 +30,7 @@ LONG = 3  #: the fewest statements of such a function
 def is_kept(ctx: Lowering, source: Source, node: ast.AST) -> bool:
     """Whether a call is kept; lowering restarts at the second place where a function is called."""
     function = source.function
-    if not ctx.keeps_calls or (function.__module__ or "").startswith(FOLLOWED) or is_readable(function):
+    if not ctx.keeps_text or (function.__module__ or "").startswith(FOLLOWED) or is_readable(function):
         return False
     key = (KEPT, function)
     if key in ctx.recursive_sites:
@@ -39,8 +39,9 @@ def is_kept(ctx: Lowering, source: Source, node: ast.AST) -> bool:
         return False
     places = ctx.forms.setdefault(KEPT, {}).setdefault(function, set())
     places.add((ctx.frame.source.file, node.lineno, node.col_offset))
-    if len(places) > 1:
+    if len(places) > 1 and ctx.keeps_calls:
         raise CallsItself(key)
+    ctx.calls_again |= len(places) > 1
     return False
 
 
