@@ -201,27 +201,44 @@ def text_to_read(job: Job, notes: Notes | None = None) -> Emitted | None:
 
     ``notes`` collects the remarks of the stages, which differ from those for the code that runs.
     """
-    request = replace(job.request, optimize="read", jit=False)
+    is_strict = bool(os.environ.get("SYMGRAD_CHECK"))
     try:
         with deep_calls():
-            lowered = lower(
-                job.source,
-                job.signature,
-                derive=derive_inside,
-                varied=varied_values,
-                no_grad=request.no_grad,
-                wrt=request.wrt,
-                pins=dict(request.pins),
-                keeps_text=True,
-                notes=notes,
-            )
-            derivation = derived(Job(job.source, job.signature, request, lowered), None)
-            emitted: Emitted = derivation.emission(derivation.job)
-            return replace(emitted, namespace={**emitted.namespace, **lowered.objects})
+            text, calls_again = text_of(job, notes, keeps_calls=False)
     except (SymgradError, RecursionError, *FAULTS):
-        if os.environ.get("SYMGRAD_CHECK"):
+        if is_strict:
             raise
         return None
+    if not calls_again:
+        return text
+    try:
+        with deep_calls():
+            other, _ = text_of(job, None, keeps_calls=True)
+    except (SymgradError, RecursionError, *FAULTS) as refusal:
+        if is_strict and (isinstance(refusal, InvalidIR) or not isinstance(refusal, SymgradError)):
+            raise
+        return text  # a function does more than compute numbers and arrays
+    return other if other.text.count("\n") < text.text.count("\n") else text
+
+
+def text_of(job: Job, notes: Notes | None, keeps_calls: bool) -> tuple[Emitted, bool]:
+    """The text to read, and whether a user function is called at several places in it; if it ``keeps_calls``, it calls that function."""
+    request = replace(job.request, optimize="read", jit=False)
+    lowered = lower(
+        job.source,
+        job.signature,
+        derive=derive_inside,
+        varied=varied_values,
+        no_grad=request.no_grad,
+        wrt=request.wrt,
+        pins=dict(request.pins),
+        keeps_text=True,
+        keeps_calls=keeps_calls,
+        notes=notes,
+    )
+    derivation = derived(Job(job.source, job.signature, request, lowered), None)
+    emitted: Emitted = derivation.emission(derivation.job)
+    return replace(emitted, namespace={**emitted.namespace, **lowered.objects}), lowered.calls_again
 
 
 def made_now(job: Job, later: Later, shelf: Shelf | None) -> Found:

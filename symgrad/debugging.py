@@ -23,7 +23,8 @@ def watching(function: Callable[..., Any], emitted: Emitted) -> Callable[..., An
 
     It uses ``sys.settrace`` while it runs, so a debugger does not stop in it.
     """
-    first = min((tie.line for tie in emitted.line_map if tie.backward), default=1)
+    start = function.__code__.co_firstlineno  # the functions that it calls stand before it
+    first = min((tie.line for tie in emitted.line_map if tie.backward and tie.line >= start), default=1)
     names = assigned(emitted.text)
 
     @functools.wraps(function)

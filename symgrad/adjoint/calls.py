@@ -23,8 +23,9 @@ Key = tuple[Func, tuple[int, ...], tuple[int, ...]]
 class Pairs:
     """The forward and backward pairs created so far; ``differentiate`` creates a gradient with seeds."""
 
-    differentiate: Callable[[Func, Sequence[int], Sequence[int], Pairs], Func]
+    differentiate: Callable[[Func, Sequence[int], Sequence[int], Pairs, bool], Func]
     pairs: dict[Key, tuple[Func, Func]] = field(default_factory=dict)
+    gradients: dict[Key, Func] = field(default_factory=dict)
 
     def pair(self, func: Func, wrt: tuple[int, ...], active_results: tuple[int, ...]) -> tuple[Func, Func]:
         """Forward and backward of ``func``."""
@@ -33,13 +34,23 @@ class Pairs:
             keep_arguments(func, set())
             self.pairs[key] = pair = (Func(f"{func.name}_forward", loc=func.loc), Func(f"{func.name}_backward", loc=func.loc))
             pair[0].shares = (*shares_of(func), ())  # the box has memory of its own
-            whole = self.differentiate(func, wrt, active_results, self)
+            whole = self.differentiate(func, wrt, active_results, self, True)
             first, second = split_pullback(whole, values=len(func.body.yields), seeds=len(active_results), parts=True)
             count = len(first.body.yields) - len(func.body.yields)
             boxed(first, pair[0], count)
             pair[0].shares = None
             unboxed(second, pair[1], count)
         return self.pairs[key]
+
+    def gradient(self, func: Func, wrt: tuple[int, ...], active_results: tuple[int, ...]) -> Func:
+        """The gradient of ``func``, which takes its arguments and cotangents of its results."""
+        key = (func, wrt, active_results)
+        if key not in self.gradients:
+            keep_arguments(func, set())
+            self.gradients[key] = gradient = self.differentiate(func, wrt, active_results, self, False)
+            names = ", ".join(func.params[k].name or f"argument {k}" for k in wrt)
+            gradient.doc = f"Gradient of {func.name} with respect to {names}, for cotangents of its results."
+        return self.gradients[key]
 
 
 def boxed(source: Func, target: Func, count: int) -> None:

@@ -375,7 +375,7 @@ class Plan:
         if not self.costs.by_name or value.name is not None or not isinstance(op, Call) or not self.costs.is_cheap(op):
             return False
         row = ROWS[op.name]
-        if row.consumes or row.effect or row.alias != "fresh" or len(op.outs) != 1 or op.name in READS or op.name == "as_written":
+        if row.consumes or row.effect or row.alias != "fresh" or len(op.outs) != 1 or op.name in READS:
             return False
         if any(isinstance(a, Value) and has_memory(a.type) and self.memory.overwritten(a) for a in op.args):
             return False

@@ -70,10 +70,18 @@ def gradient(
 
 
 def pullback_of(
-    func: Func, wrt: Sequence[int], active_results: Sequence[int], pairs: Pairs, *, means: Means, costs: Costs, budget: Budget | None
+    func: Func,
+    wrt: Sequence[int],
+    active_results: Sequence[int],
+    pairs: Pairs,
+    value: bool,
+    *,
+    means: Means,
+    costs: Costs,
+    budget: Budget | None,
 ) -> Func:
     """The gradient of a function that the program calls."""
-    return differentiated(func, wrt, active_results, True, True, None, pairs, None, means, costs, budget=budget)
+    return differentiated(func, wrt, active_results, value, True, None, pairs, None, means, costs, budget=budget)
 
 
 def differentiated(

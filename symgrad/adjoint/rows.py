@@ -16,7 +16,7 @@ from symgrad.adjoint.remarks import tell_rule
 from symgrad.adjoint.sweep import Sweep, reverses
 from symgrad.adjoint.unbroadcast import conformed, fitted
 from symgrad.adjoint.zero_masks import Mask, either, fitting, masked, moving, through
-from symgrad.ir.core import ZERO, Call, Op, Operand, Value, same_operand
+from symgrad.ir.core import ZERO, Call, Const, Op, Operand, Value, same_operand
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, Row

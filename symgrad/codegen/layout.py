@@ -94,6 +94,11 @@ def shown(name: str | None) -> str:
     return name if is_users(name) else re.sub(r"_?\d+", "", name[1:]) or "t"
 
 
+def is_fused(op: Op) -> bool:
+    """Whether the op is a loop whose iterations are reversed immediately."""
+    return isinstance(op, For) and not op.backward and any(inner.loc.backward for inner in walk(op.body))
+
+
 def is_pop(op: Op) -> bool:
     """Whether the op pops one value from a tape."""
     return isinstance(op, Call) and len(op.outs) == 2 and isinstance(op.outs[0].type, Tape) and ROWS[op.name].consumes
@@ -131,7 +136,7 @@ class Planner:
                 self.layout.backward.add(op)
             for out in op.outs:
                 self.layout.producer[out] = op
-            self.inside(op, depth + 1, op in self.layout.backward)
+            self.inside(op, depth + 1, op in self.layout.backward and not (self.is_read and is_fused(op)))
         user = users(block)
         history = History.of(block, self.layout.memory)
         raising = [k for k, op in enumerate(block.ops) if op in self.raised and op not in self.layout.backward]

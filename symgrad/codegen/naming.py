@@ -296,6 +296,8 @@ def assign_names(
     roots = {value: classes.find(value) for value in everyone}
     indices = {roots[op.index] for op in loops(func.body) if isinstance(op, For)}
     returned = {roots[value] for value in func.body.yields if isinstance(value, Value) and value in roots}
+    if is_read:
+        name_gradients(func, classes, roots)
 
     def base(root: Value) -> str:
         if not is_read or root in indices:
@@ -317,6 +319,15 @@ def assign_names(
                 register.use(name_of[root], classes.stretches(root))
         kept = kept.union(name_of.values())
     return {value: name_of[root] for value, root in roots.items()}
+
+
+def name_gradients(func: Func, classes: Classes, roots: dict[Value, Value]) -> None:
+    """Name the gradients that a function returns for its parameters, unless they are cotangents of other variables of the user's."""
+    users = {value.name for value in roots if value.name}
+    for value, name in zip(func.body.yields, func.results, strict=False):
+        root = roots.get(value) if isinstance(value, Value) else None
+        if root is not None and name.endswith("_grad") and users.isdisjoint(h.removesuffix("_grad") for h in classes.hints[root]):
+            classes.hints[root] = Counter({name: 1})
 
 
 def distinct_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: set[str]) -> dict[Value, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, TypeGuard
 
 from symgrad.codegen.seam import FIELDS, alike
@@ -53,11 +53,18 @@ class Canonical(Rewriting):
 class Lighter(Rewriting):
     """Removes from expressions the operations that do not change their value."""
 
+    def __init__(self, taken: Container[str] = ()) -> None:
+        self.taken = taken  #: names with a meaning of their own in the text
+
     def node(self, node: ast.AST) -> ast.AST:
         """Rewrite ``x[...]`` between operators to ``x``, ``-(-1.0)`` to ``1.0``, and a cross product by ``np.roll`` to ``np.cross``."""
         match node:
             case ast.Call(args=[ast.BinOp(left=ast.BinOp(left=one), op=ast.Sub(), right=ast.BinOp(right=other)), _]):
                 return crossed(one, other) if alike(node, turned(one, other)) else node
+            case ast.BoolOp(op=ast.Or(), values=[count, ast.Constant(value=1)]) if (
+                "max" not in self.taken and (size := size_of(count)) is not None
+            ):
+                return ast.Call(ast.Name("max"), [size, ast.Constant(1)], [])
             case ast.BinOp(left=left, op=op, right=right):
                 return ast.BinOp(whole(left), op, whole(right))
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=float() as value)) if value < 0:
@@ -67,6 +74,16 @@ class Lighter(Rewriting):
             case ast.UnaryOp(op=op, operand=operand):
                 return ast.UnaryOp(op, whole(operand))
         return node
+
+
+def size_of(count: ast.expr) -> ast.expr | None:
+    """``x.size`` for ``math.prod(x.shape)``, and an extent as it is; None for other expressions."""
+    match count:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr="prod"), args=[ast.Attribute(value=array, attr="shape")]):
+            return ast.Attribute(array, "size")
+        case ast.Subscript(value=ast.Attribute(attr="shape"), slice=ast.Constant()):
+            return count
+    return None
 
 
 def turned(a: ast.expr, b: ast.expr) -> ast.expr:
@@ -89,15 +106,16 @@ def whole(node: ast.expr) -> ast.expr:
     return node
 
 
-def lighten(statement: ast.stmt) -> None:
-    """Remove redundant operations from a statement of the backward half, in place."""
+def lighten(statement: ast.stmt, taken: Container[str]) -> None:
+    """Remove redundant operations from a statement of the backward half, in place; ``taken`` names have other meanings than usual."""
+    lighter = Lighter(taken)
     match statement:
         case ast.AugAssign(value=ast.Call(func=ast.Attribute(value=array, attr="copy"), args=[], keywords=[])):
-            statement.value = Lighter().rewritten(array)
+            statement.value = lighter.rewritten(array)
         case ast.AugAssign(value=value):
-            statement.value = whole(Lighter().rewritten(value))
+            statement.value = whole(lighter.rewritten(value))
         case ast.Assign(value=value):
-            statement.value = Lighter().rewritten(value)
+            statement.value = lighter.rewritten(value)
 
 
 def lighten_tape(statement: ast.stmt) -> None:
@@ -143,6 +161,15 @@ def respell(statement: ast.stmt, line: str, constants: Mapping[str, ast.expr]) -
         return set()
     setattr(statement, "iter" if isinstance(statement, ast.For) else "value", value)
     return {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} & constants.keys()
+
+
+def is_written(statement: ast.stmt, line: str, constants: Mapping[str, ast.expr]) -> bool:
+    """Whether a statement is the user's line."""
+    try:
+        users = ast.parse(line.strip()).body[0]
+    except (SyntaxError, ValueError, IndexError):
+        return False
+    return type(users) is type(statement) and alike(Canonical(constants).rewritten(statement), Canonical(constants).rewritten(users))
 
 
 def over_items(loop: ast.For, line: str) -> None:
@@ -196,4 +223,4 @@ def is_reversed(node: ast.expr) -> TypeGuard[ast.Call]:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "reversed" and len(node.args) == 1
 
 
-__all__ = ["lighten", "lighten_tape", "over_items", "respell", "targets_of"]
+__all__ = ["is_written", "lighten", "lighten_tape", "over_items", "respell", "targets_of"]

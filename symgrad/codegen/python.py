@@ -8,8 +8,10 @@ hold: section marks and, on the right, lines of the user's source.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import builtins
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, count
 from typing import Any
 
 from symgrad.codegen.expressions import Names
@@ -57,15 +59,33 @@ def written(func: Func, header: Header, marks: dict[ast.stmt, Mark]) -> tuple[li
     funcs = called(func)
     headers = {func: header}
     taken = {header.name, header.again.partition("(")[0], *header.beside}
+    users = users_names([other for other in funcs if other.original is not None], {**dict.fromkeys(taken), **header.objects})
+    funcs = [other for other in funcs if other not in users]
+    taken |= set(users.values())
     for other in funcs:
         if other is not func:
-            headers[other] = replace(plain_header(other, taken | set(header.objects)), once=header.once)
+            plain = plain_header(other, taken | set(header.objects))
+            headers[other] = replace(plain, once=header.once, lines=header.lines, comments=header.comments, is_read=header.is_read)
             taken.add(headers[other].name)
-    hidden = frozenset(taken).union(*(outer_names(h) for h in headers.values()))
+    headers |= {other: Header(name, "") for other, name in users.items()}
+    hidden = frozenset(taken).union(*(outer_names(headers[other]) for other in funcs))
     names = Names(hidden - set(header.objects), find, dict(header.objects))
+    names.namespace |= {name: other.original for other, name in users.items()}
     texts: dict[Call, str] = {}
     inner = {other: collect(other, names, texts) for other in funcs}
     return [Writer(other, headers[other], names, headers, marks, inner[other], texts).function() for other in funcs], names
+
+
+def users_names(funcs: list[Func], taken: Mapping[str, Any]) -> dict[Func, str]:
+    """The names of the user's functions that the text calls; ``taken`` are other names, with what they denote."""
+    originals: dict[str, Any] = dict(taken)
+    names: dict[Func, str] = {}
+    for func in funcs:
+        base = func.original.__name__
+        wishes = chain((base,), (f"{base}_{k}" for k in count(1)))
+        names[func] = next(name for name in wishes if originals.get(name, func.original) is func.original and not hasattr(builtins, name))
+        originals[names[func]] = func.original
+    return names
 
 
 def called(func: Func) -> list[Func]:
@@ -89,7 +109,7 @@ INDENT = 4  #: of the body of a function
 COLUMN = 47
 LAST_COLUMN = 64
 #: sections with a blank line before them, except before the first one printed
-AFTER = {"forward": ("backward",)}
+AFTER = {"forward": ("backward", "forward and backward")}
 
 
 def statements(body: list[ast.stmt], above: tuple[ast.stmt, ...] = ()) -> Iterator[tuple[ast.stmt, tuple[ast.stmt, ...]]]:

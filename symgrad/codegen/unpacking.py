@@ -14,8 +14,10 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TypeGuard
 
-from symgrad.codegen.plainer import lighten, lighten_tape, over_items, respell, targets_of
+from symgrad.codegen.plainer import Canonical, lighten, lighten_tape, over_items, respell, targets_of
 from symgrad.codegen.seam import alike
+from symgrad.codegen.substitution import Substitution
+from symgrad.codegen.sums import summed_up, with_one_test
 from symgrad.codegen.texts import Mark
 from symgrad.location import Loc
 
@@ -23,6 +25,7 @@ WIDTH = 100
 Lines = Callable[[str, int], str]
 #: the end of the name of a cotangent
 COTANGENT = re.compile(r"_grad(_\d+)?$")
+WORD = re.compile(r"[^\W\d]\w*")
 #: a line that may bind a name
 BINDING = (
     r"\b{0}\b\s*(?:,.*)?(?:[-+*/%@&|^:]|//|\*\*|<<|>>)?=(?!=)"
@@ -73,7 +76,9 @@ class Unpacking:
     lines: Lines
     start: Loc  #: where the user's function begins
     variables: frozenset[str]  #: the variables of the function, its parameters included
-    vectors: frozenset[str]  #: the parameters that are vectors
+    vectors: frozenset[str]  #: the parameters that are vectors, or lists of numbers
+    single: frozenset[str]  #: the variables that hold arrays of other numbers than float64
+    lists: frozenset[str]  #: the variables that hold lists of numbers
     reads: Counter[str] = field(default_factory=Counter)
     extents: dict[str, int] = field(default_factory=dict)  #: the lengths of the unpacked vectors, by their texts
     end: int = 0  #: the line after the user's function
@@ -90,7 +95,16 @@ class Unpacking:
         self.constants = {} if {"len", "np"} & self.variables else constants_of(source, self.variables)
         self.vectors -= {name.id for statement in body for name in targets_of(statement)}
         self.plainer(body)
-        return self.with_constants(self.block(body), source)
+        return self.with_constants(self.block(self.tidied(body, source)), source)
+
+    def tidied(self, body: list[ast.stmt], source: Mapping[int, str]) -> list[ast.stmt]:
+        """The statements with fewer temporaries, branches and signs."""
+        users = {word for line in source.values() for word in WORD.findall(line)} | set(WORD.findall(self.line(self.start)))
+        body = with_one_test(body, self.marks)
+        for _ in range(2):
+            body = Substitution(self.marks, users, self.single).function(body)
+            body = summed_up(body, self.marks, self.single, self.lists)
+        return body
 
     def source(self) -> dict[int, str]:
         """The lines of the user's function after its head, as far as statements come from them, by line number."""
@@ -108,7 +122,7 @@ class Unpacking:
         for statement in body:
             mark = self.marks.get(statement, Mark())
             if mark.backward:
-                lighten(statement)
+                lighten(statement, self.variables)
             if mark.loc.line and (isinstance(statement, ast.For) or not mark.backward):
                 is_own = mark.loc.file == self.start.file and self.start.line < mark.loc.line < self.end
                 known = {name: number for name, (line, number) in self.constants.items() if is_own and line < mark.loc.line}
@@ -180,6 +194,8 @@ class Unpacking:
         """Merge the statements that assign a pattern's names into one, if they are adjacent or independent of those in between."""
         places = {name: k for k, statement in enumerate(group) if (name := target_of(statement)) in pattern.names}
         order = sorted(places.values())
+        if len(places) != len(pattern.names) and places and pattern.parts is None:
+            return self.with_unread(group, pattern, places)
         if len(places) != len(pattern.names) or self.marks.get(group[order[0]], Mark()).backward:
             return group
         values = {name: group[k].value for name, k in places.items()}  # type: ignore[attr-defined]
@@ -198,6 +214,25 @@ class Unpacking:
         if pattern.parts is None:
             return [*self.without_test(group[:first], single, len(pattern.names)), single, *group[stop:]]
         return [*group[:first], *between, single, *group[stop:]]
+
+    def with_unread(self, group: list[ast.stmt], pattern: Pattern, places: Mapping[str, int]) -> list[ast.stmt]:
+        """Write ``n, m = x.shape`` for ``n = x.shape[0]``, where nothing else in the text is called ``m``."""
+        unread = [name for name in pattern.names if name not in places]
+        order = sorted(places.values())
+        statements = [group[k] for k in order]
+        bases = {ast.unparse(base) for name, k in places.items() if (base := item_base(group[k], pattern.names.index(name))) is not None}
+        is_adjacent = order[-1] - order[0] == len(order) - 1 and len(bases) == 1 and all(
+            item_base(group[k], pattern.names.index(name)) is not None for name, k in places.items()
+        )  # fmt: skip
+        if not is_adjacent or not self.variables.isdisjoint(unread) or self.marks.get(statements[0], Mark()).backward:
+            return group
+        (text,) = bases
+        if not text.endswith(".shape"):
+            return group
+        targets: list[ast.expr] = [ast.Tuple([ast.Name(name) for name in pattern.names])]
+        single = ast.Assign(targets, ast.parse(text, mode="eval").body)
+        self.marks[single] = self.mark(statements)
+        return [*group[: order[0]], single, *group[order[-1] + 1 :]]
 
     def mark(self, replaced: list[ast.stmt]) -> Mark:
         """The mark of a replacement for statements: a section begins there if it begins at one of them."""
@@ -246,12 +281,13 @@ class Unpacking:
     def without_test(self, before: list[ast.stmt], single: ast.stmt, count: int) -> list[ast.stmt]:
         """The statements before an unpacking, without the test of the length: unpacking raises that exception itself."""
         assert isinstance(single, ast.Assign)
-        text = f"{ast.unparse(single.value)}.shape[0]"
+        plain = Canonical({}).rewritten
+        text = ast.unparse(plain(ast.Call(ast.Name("len"), [single.value], [])))
         match before:
             case [*rest, ast.Assign(targets=[ast.Name(id=name)], value=value), ast.If(test=test, body=[ast.Raise()], orelse=[])]:
-                if ast.unparse(value) == text and ast.unparse(test) == f"{name} != {count}" and self.reads[name] == 2:
+                if ast.unparse(plain(value)) == text and ast.unparse(test) == f"{name} != {count}" and self.reads[name] == 2:
                     return rest
-            case [*rest, ast.If(test=test, body=[ast.Raise()], orelse=[])] if ast.unparse(test) == f"{text} != {count}":
+            case [*rest, ast.If(test=test, body=[ast.Raise()], orelse=[])] if ast.unparse(plain(test)) == f"{text} != {count}":
                 return rest
         return before
 
@@ -268,7 +304,8 @@ class Unpacking:
             if extent and sorted(by_place) == list(range(extent)):
                 array = ast.Attribute(ast.Name("np"), "array")
                 assert isinstance(statement, ast.Assign)
-                single = ast.Assign(statement.targets, ast.Call(array, [ast.List([by_place[k] for k in range(extent)])], []))
+                parts = ast.List([by_place[k] for k in range(extent)])
+                single = ast.Assign(statement.targets, ast.Call(array, [parts], []) if isinstance(statement.value, ast.Call) else parts)
                 if len(ast.unparse(ast.fix_missing_locations(single))) <= WIDTH - 8:
                     self.marks[single] = self.mark([*body[:extent], statement])
                     statement, body = single, body[extent:]
@@ -283,6 +320,11 @@ class Unpacking:
             ):
                 if ast.unparse(function) == "np.zeros":
                     return self.extents.get(ast.unparse(base), 0)
+            case ast.Assign(
+                targets=[ast.Name()],
+                value=ast.BinOp(ast.List(), ast.Mult(), ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=items)])),
+            ):
+                return self.extents.get(items, 0)
         return 0
 
 
@@ -361,6 +403,14 @@ def element_of(statement: ast.stmt, name: str) -> tuple[int, ast.expr] | None:
         case ast.AugAssign(target=ast.Subscript(value=ast.Name(id=array), slice=ast.Constant(value=int() as place)), value=value):
             if array == name and name not in names_in(value) and isinstance(statement.op, ast.Add | ast.Sub):
                 return place, value if isinstance(statement.op, ast.Add) else ast.UnaryOp(ast.USub(), value)
+    return None
+
+
+def item_base(statement: ast.stmt, place: int) -> ast.expr | None:
+    """``x`` of ``t = x[place]``; None for other statements."""
+    match statement:
+        case ast.Assign(value=ast.Subscript(value=base, slice=ast.Constant(value=int() as index))) if index == place:
+            return base
     return None
 
 

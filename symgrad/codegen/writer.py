@@ -9,16 +9,16 @@ from dataclasses import dataclass, field
 
 from symgrad.codegen.assignments import AssignmentWriter
 from symgrad.codegen.expressions import path_tree
-from symgrad.codegen.header import BUILTINS, names_of, result_text
+from symgrad.codegen.header import BUILTINS, names_of, outer_names, result_text
 from symgrad.codegen.kernels import compiled_sooner
-from symgrad.codegen.layout import plan, statements_alone
+from symgrad.codegen.layout import is_fused, plan, statements_alone
 from symgrad.codegen.naming import assign_names, distinct_names
 from symgrad.codegen.seam import assign, negated, replaced, tuple_of
 from symgrad.codegen.texts import Mark
 from symgrad.codegen.unpacking import Unpacking
 from symgrad.codegen.views import with_memory
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
-from symgrad.ir.types import UNKNOWN, Array, Type
+from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Type
 from symgrad.ir.unbound import Unbound, is_undefined
 from symgrad.location import Loc
 from symgrad.ops.aliases import TAPES
@@ -59,11 +59,18 @@ class Writer(AssignmentWriter):
         if any("getattr(" in path for path in header.bind.values()):
             self.names.use("getattr")
         reserved = self.names.reserved() | self.inner | set(BUILTINS) | {"np", "math"}
+        if header.is_read:
+            reserved -= self.names_elsewhere()
         if header.once:
             self.name_of = distinct_names(func, self.layout, fixed, reserved)
         else:
             is_read = not (header.fast or header.kernel)
             self.name_of = assign_names(func, self.layout, fixed, reserved, self.starts_again, is_read)
+
+    def names_elsewhere(self) -> set[str]:
+        """The parameters of the other functions in the text, which this one may use as names of its own."""
+        names = set().union(*(outer_names(h) for h in self.headers.values() if h is not self.header)) - outer_names(self.header)
+        return names - {h.name for h in self.headers.values()} - self.names.namespace.keys() - set(self.names.spelling.values())
 
     # ------------------------------------------------------------------ the function
 
@@ -79,16 +86,20 @@ class Writer(AssignmentWriter):
             halves = [self.func.body.ops[:split], self.func.body.ops[split:]]
             first, second = (self.with_views(self.ops(half)) for half in halves)
             body += self.section(first, "forward" if second else "forward and backward")
-            body += self.section(second, "backward")
+            is_mixed = self.header.is_read and any(map(is_fused, self.func.body.ops[split:]))
+            body += self.section(second, "forward and backward" if is_mixed else "backward")
             body += self.give_back(self.func.body.yields)
         bound = parameters(definition.args) | bound_first(body)
         body = [*(assign(ast.Name(name), ast.Constant(None)) for name in self.unset if name not in bound), *body]
         if self.header.kernel:
             body = compiled_sooner(body)
         if self.header.is_read:
-            vectors = frozenset(self.name_of[p] for p in self.func.params if isinstance(p.type, Array) and p.type.rank == 1)
-            variables = frozenset(self.name_of.values())
-            body = Unpacking(self.marks, self.header.lines, self.func.loc, variables, vectors).function(body)
+            vectors = frozenset(self.name_of[p] for p in self.func.params if holds_numbers(p.type) or is_vector(p.type))
+            variables = frozenset(self.name_of.values()) | (self.names.namespace.keys() - {"np", "math"})
+            named = [(name, value.type) for value, name in self.name_of.items()]
+            single = frozenset(name for name, type_ in named if isinstance(type_, Array) and type_.dtype != "f64")
+            lists = frozenset(name for name, type_ in named if holds_numbers(type_))
+            body = Unpacking(self.marks, self.header.lines, self.func.loc, variables, vectors, single, lists).function(body)
         if self.starts_again:
             body = [self.guarded(body)]
         definition.body = [ast.Expr(ast.Constant(self.header.doc)), *body] if self.header.doc else body or [ast.Pass()]
@@ -352,6 +363,16 @@ def bound_first(body: list[ast.stmt]) -> set[str]:
     simple = itertools.takewhile(lambda statement: isinstance(statement, ast.Assign | ast.Expr), body)
     targets = [target for statement in simple if isinstance(statement, ast.Assign) for target in statement.targets]
     return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def is_vector(type_: Type) -> bool:
+    """Whether a type is that of an array of one axis."""
+    return isinstance(type_, Array) and type_.rank == 1
+
+
+def holds_numbers(type_: Type) -> bool:
+    """Whether a type is that of a list of numbers."""
+    return isinstance(type_, List) and isinstance(type_.item, Scalar)
 
 
 def begin_unbound(func: Func) -> Iterator[Value]:

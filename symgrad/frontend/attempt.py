@@ -88,6 +88,7 @@ class Attempt:
     stored: frozenset[str] = frozenset()  #: the expressions of arrays to which the function writes visibly to the caller
     wrt: frozenset[str] = frozenset()
     keeps_text: bool = False
+    keeps_calls: bool = False
     read_sources: frozenset[Same] = frozenset()  #: library functions and classes whose source is lowered
     assigned_outside: Mapping[Any, Any] = field(
         default_factory=dict
@@ -131,6 +132,7 @@ class Attempt:
             tagged=self.tagged,
             sequences=self.sequences and not self.unroll,
             keeps_text=self.keeps_text,
+            keeps_calls=self.keeps_calls,
             read_sources=self.read_sources,
             met_sources=self.met,
             growing_sites=self.growing_sites,
@@ -192,7 +194,8 @@ class Attempt:
                        tuple(map(root_of, mutated)), tuple(path for path in mutated if path not in self.stored),
                        tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
                        identities=tuple(path for path in sorted(ctx.identities) if root_of(path) in self.signature.names),
-                       aliases=self.aliases, apart=apart, related=related, keeps=tuple(ctx.keeps), loops=ctx.loops)  # fmt: skip
+                       aliases=self.aliases, apart=apart, related=related, keeps=tuple(ctx.keeps), loops=ctx.loops,
+                       calls_again=ctx.calls_again)  # fmt: skip
 
     def enter_globals(self, ctx: Lowering, frame: Frame) -> None:
         """Read the outside variables that the program assigns to, as variables of its own; an undefined global stays unbound."""

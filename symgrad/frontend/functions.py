@@ -11,6 +11,7 @@ from symgrad.frontend.activation import activate, default_bindings
 from symgrad.frontend.bindings import Binding, Fun, Obj, Ref
 from symgrad.frontend.context import WRITTEN_OUT, Lowering
 from symgrad.frontend.interruptions import CallsItself
+from symgrad.frontend.kept_calls import is_kept
 from symgrad.frontend.opaque import FOLLOWED
 from symgrad.frontend.operands import known_value
 from symgrad.frontend.program_state import Frame
@@ -31,6 +32,8 @@ def inline(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, 
     plain = source.function
     if is_recursive(ctx, plain, plain, yields(source.node)) and not is_written_out(ctx, plain, plain, [*args, *kwargs.values()], node):
         check_recursive(ctx, plain, plain, yields(source.node))
+        return call_recursive(ctx, source, args, kwargs, node)
+    if is_kept(ctx, source, node):
         return call_recursive(ctx, source, args, kwargs, node)
     if ctx.notes is not None:
         ctx.notes.add("frontend", "inlined", ctx.loc(node), "the call is inlined", name=source.name)

@@ -69,12 +69,14 @@ def lower(
     pins: Mapping[str, Any] | None = None,
     notes: Notes | None = None,
     keeps_text: bool = False,
+    keeps_calls: bool = False,
 ) -> Lowered:
     """Lower a function for a signature. All refusals are reported at once.
 
     ``pins`` are integers, by the expression that reads them, whose value is part of the signature.
     ``notes`` collects remarks about decisions, here and in later stages. If it ``keeps_text``,
-    values keep the text of the user's expressions. ``varied`` is the activity analysis; without it
+    values keep the text of the user's expressions; if it ``keeps_calls``, user functions that are called at
+    several places become functions of the program. ``varied`` is the activity analysis; without it
     no library source is lowered.
     """
 
@@ -85,7 +87,7 @@ def lower(
             source,
             signature,
             frozenset(wrt),
-            Options(derive, frozenset(no_grad), pins or {}, notes is not None, keeps_text, read_sources, met),
+            Options(derive, frozenset(no_grad), pins or {}, notes is not None, keeps_text, keeps_calls, read_sources, met),
         )
 
     result = attempted(frozenset()) if varied is None else with_sources_of_libraries(attempted, met, wrt, varied)
@@ -152,6 +154,7 @@ class Options:
     pins: Mapping[str, Any]
     tells: bool
     keeps_text: bool
+    keeps_calls: bool
     read_sources: frozenset[Same]
     met: set[Same]  #: collects the library functions and classes whose source was not lowered
 
@@ -211,8 +214,8 @@ def attempt_with(
         unroll = refused is not None
         new_sites: dict[Any, bool] = {}
         attempt = Attempt(source, signature, captured, options.derive, options.no_grad, options.pins, unroll, told, stateful, tagged,
-                          sequences, stored, wrt, options.keeps_text, options.read_sources, assigned_outside, recursive_sites,
-                          loggers_change, options.met, new_sites)  # fmt: skip
+                          sequences, stored, wrt, options.keeps_text, options.keeps_calls, options.read_sources, assigned_outside,
+                          recursive_sites, loggers_change, options.met, new_sites)  # fmt: skip
         try:
             lowered = attempt.lowered()
             growing_sites.clear()

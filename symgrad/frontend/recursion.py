@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from symgrad.frontend.bindings import Binding, Fun, Location, Maybe, Num, OneOf,
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.filling import operands_of
 from symgrad.frontend.interruptions import Raised, Unresolved
+from symgrad.frontend.kept_calls import KEPT, check_kept, own_type, result_type
 from symgrad.frontend.memory_groups import copy_written
 from symgrad.frontend.program_state import Frame
 from symgrad.frontend.reach import memory_within, objects_around
@@ -38,7 +40,7 @@ from symgrad.frontend.sequences import of_any_length, own_lists
 from symgrad.frontend.source import Source, body_nodes, global_names, local_names
 from symgrad.frontend.tables import SPREAD
 from symgrad.ir.core import Apply, Block, Func, Operand, Value, applied, substitute, walk
-from symgrad.ir.types import Array
+from symgrad.ir.types import Array, Type
 from symgrad.ops.aliases import defined, memory_groups, read_in
 
 HANDED = "objects are handed over"  #: in the set of recursive functions, with a function: its arguments are not copied
@@ -57,6 +59,7 @@ class Callee:
     parent: Frame | None
     code: Any
     is_handed: bool = False  #: whether its arguments are the objects themselves, as the enclosing functions hold them
+    is_kept: bool = False  #: whether text to read keeps its calls: then it does not call itself
 
     @property
     def name(self) -> str:
@@ -65,7 +68,8 @@ class Callee:
 
 def call_recursive(ctx: Lowering, source: Source, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Call a function that calls itself; it becomes a function of the program."""
-    callee = Callee(source.node, source, None, source.function, (HANDED, source.function) in ctx.recursive_sites)
+    is_handed, is_kept = ((kind, source.function) in ctx.recursive_sites for kind in (HANDED, KEPT))
+    callee = Callee(source.node, source, None, source.function, is_handed, is_kept)
     bound = bind_arguments(ctx, source.node.args, args, kwargs, default_bindings(ctx, source), source.name, False)
     outermost = is_outermost(ctx, callee)
     try:
@@ -109,7 +113,7 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
     for name, binding in bound.items():
         form = ctx.skeleton(binding, ctx.state) if source.is_handed else NOTHING
         is_object = form.form == "same" and form.anew is not None
-        forms[name] = form if is_object else general(ctx, binding, operands, arrays, node)
+        forms[name] = form if is_object else general(ctx, binding, operands, arrays, node, own_type if source.is_kept else widened)
     key = (source.code, tuple(forms.items()))
     record: Recursive | None = ctx.recursive.get(key)
     if record is not None and record.done and not is_as_before(ctx, record):
@@ -118,7 +122,7 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
         what = f"{source.name} calls itself with other functions, strings or structures of arguments each time"
         raise UnsupportedSyntax(what, ctx.loc(node), "pass it numbers and arrays")
     if record is None:
-        func = Func(source.name, loc=source.source.loc(source.node))
+        func = Func(source.name, loc=source.source.loc(source.node), original=source.code if source.is_kept else None)
         record = ctx.recursive[key] = Recursive(func, ctx.state.copy())
         if returns_nothing(source.node):
             record.form, record.known = OF_NOTHING, True
@@ -133,10 +137,14 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
         raise Unresolved
     check_apart(ctx, record, arrays, node)
     SPREAD["unfollowed"](ctx)
-    operands += handed_over(ctx, record)
-    kinds = leaves(record.form)
-    outs = [Value(ctx.builder.freshen(kinds[place].type)) for place in record.returned()]
+    changed = handed_over(ctx, record)
+    types = [leaf.type for leaf in leaves(record.form)]
     further = outs_for(ctx, record, arrays)
+    if source.is_kept:
+        check_kept(source.name, forms, record.form, (*changed, *further, *(record.parts or ())), record.func.body)
+        types = [result_type(type_, [operand.type for operand in operands]) for type_ in types]
+    operands += changed
+    outs = [Value(ctx.builder.freshen(types[place])) for place in record.returned()]
     ctx.builder.append(Apply([*outs, *further], ctx.builder.loc, record.func, operands))
     hand_back(ctx, record, arrays, further)
     result = result_of(ctx, record, arrays, outs)
@@ -170,8 +178,12 @@ def returns_nothing(node: ast.FunctionDef | ast.Lambda) -> bool:
     return not any(isinstance(inner, ast.Return) and inner.value is not None for inner in body_nodes(node))
 
 
-def general(ctx: Lowering, binding: Binding, operands: list[Operand], arrays: list[Ref | None], node: ast.AST) -> Skeleton:
-    """The form of an argument without the facts that vary by call: values, extents. ``arrays`` is parallel to ``operands``."""
+def general(ctx: Lowering, binding: Binding, operands: list[Operand], arrays: list[Ref | None], node: ast.AST,
+            type_of: Callable[[Type], Type]) -> Skeleton:  # fmt: skip
+    """The form of an argument without the facts that vary by call: values, and extents, as ``type_of`` says.
+
+    ``arrays`` is parallel to ``operands``.
+    """
 
     def add(operand: Operand, ref: Ref | None = None) -> None:
         operands.append(operand)
@@ -184,12 +196,12 @@ def general(ctx: Lowering, binding: Binding, operands: list[Operand], arrays: li
         case Ref():
             value = ctx.read(binding, node)
             add(value, binding)
-            return Skeleton("array", widened(value.type))
+            return Skeleton("array", type_of(value.type))
         case Tup(items, kind):
-            return Skeleton("tuple", items=tuple(general(ctx, i, operands, arrays, node) for i in items), same=kind)
+            return Skeleton("tuple", items=tuple(general(ctx, i, operands, arrays, node, type_of) for i in items), same=kind)
         case Maybe(present, inner, absent):
             add(present)
-            return Skeleton("maybe", items=(general(ctx, inner, operands, arrays, node),), same=absent)
+            return Skeleton("maybe", items=(general(ctx, inner, operands, arrays, node, type_of),), same=absent)
         case OneOf(place, values):
             add(place)
             return Skeleton("oneof", same=values)

@@ -208,6 +208,7 @@ class Lowered:
     related: tuple[tuple[str, str, bool], ...] = ()  #: pairs of expressions read from outside, and whether they are one object
     keeps: tuple[Loc, ...] = ()  #: call sites of memoised functions
     loops: dict[Loc, tuple[str, ...]] = field(default_factory=dict)  #: the loops of the function, with their loop variables
+    calls_again: bool = False  #: a user function is called at several places, see ``kept_calls``
 
 
 def relied_on(ctx: Lowering) -> tuple[Relied, ...]:

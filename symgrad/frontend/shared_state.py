@@ -167,6 +167,8 @@ class SharedState:
     external_names: dict[str, Any] = field(default_factory=dict)
     relied: dict[tuple[str, str, Any], Any] = field(default_factory=dict)  #: the reads from outside: see ``Relied``
     keeps_text: bool = False  #: values keep the text of the user's expressions, for a derivative that is read and never run
+    keeps_calls: bool = False  #: with ``keeps_text``: user functions that are called at several places are functions of the program
+    calls_again: bool = False  #: there are such functions
     views: dict[Any, Any] = field(default_factory=dict)  #: with ``keeps_text``: also the views bound to names
     reserved: frozenset[str] = frozenset({"np", "math"})  #: names that no user object may have in emitted text
 

@@ -41,6 +41,8 @@ NO_ALGEBRA = frozenset(
 )
 #: reductions of all elements, which raise for no array
 QUIET = frozenset({"sum", "mean", "var", "std", "prod", "any", "all"})
+#: rows with no other effect than an exception
+ONLY_RAISE = frozenset({"evaluated", "raise_error", "raise_again", "check_count"})
 #: functions of ``math`` that take every number
 DEFINED_EVERYWHERE = frozenset(
     {"abs", "fabs", "copysign", "arctan", "arctan2", "tanh", "arcsinh", "erf", "erfc", "isnan", "isinf", "isfinite", "deg2rad", "rad2deg"}

@@ -178,7 +178,12 @@ def simplified(job: Job, func: Func, read: Read) -> Func:
 def of_best_form(job: Job, func: Func, make: Callable[[Job, Func], Derivation]) -> Derivation:
     """The derivation of a function in its fastest form; of the original function on demand."""
     if job.request.optimize == "read":
-        return make(job, label(clone(func)))
+        func = clone(func)
+        for one in reachable(func):
+            if one.original is not None:
+                one.body = run(SIMPLIFY, run(LOWERED, one)).body
+            label(one)
+        return make(job, func)
     before = outline(func)
     func = prepared(job, func)
     if outline(func) == before:
@@ -334,7 +339,7 @@ def in_one_piece(job: Job, derivative: Func, kind: str, title: str, whole: Resul
     """The derivation of a derivative in one function; ``whole`` is the structure of its results, ``order`` their indices."""
     if job.request.optimize == "read":
         verify(derivative)  # the plan for readable text differs from the one for code that runs
-        derivative = job.stage("optimized", run(READABLE, derivative))
+        derivative = job.stage("optimized", readable(derivative))
         verify(derivative)
     else:
         derivative = job.stage("optimized", run(REMARKS, run(OPTIMISE, derivative)))
@@ -344,6 +349,15 @@ def in_one_piece(job: Job, derivative: Func, kind: str, title: str, whole: Resul
     doc = document(job, title)
     own = partial(program, derivative, [text for _, text in job.lowered.inputs], whole, job.lowered, order)
     return Derivation(job, name, lambda job: emitted_for(job, derivative, name, text, doc), whole_kernel, text, doc, own)
+
+
+def readable(func: Func) -> Func:
+    """The function for text to read; so are the gradients of functions whose calls it keeps."""
+    for one in reachable(func):
+        if one.original is None:
+            result = run(READABLE, one)
+            one.body, one.split = result.body, result.split
+    return func
 
 
 def function_itself(job: Job, read: Read) -> Derivation:

@@ -325,3 +325,155 @@ def named_str(x, texts=("a", "bb")):
 
 def test_builtins_that_numpy_has_had_are_not_asked_of_it() -> None:
     assert symgrad.value_and_grad(named_str)(0.7) == (named_str(0.7), named_str(1.0))
+
+
+def rates(c, k):
+    r1 = k[0] * c[0]
+    r2 = k[1] * c[1] * c[0]
+    return np.array([-r1 - r2, r1 - r2, 2.0 * r2])
+
+
+def reaction(c, k, n):
+    h = 0.1
+    for _ in range(n):
+        k1 = rates(c, k)
+        k2 = rates(c + 0.5 * h * k1, k)
+        c = c + h * k2
+    return np.sum(c * c)
+
+
+def smoothed(x, span):
+    a = 2.0 / (span + 1.0)
+    out = np.empty(len(x))
+    out[0] = x[0]
+    for i in range(1, len(x)):
+        out[i] = a * x[i] + (1.0 - a) * out[i - 1]
+    return out
+
+
+def crossing(x):
+    return np.sum((smoothed(x, 3) - smoothed(x, 5)) ** 2)
+
+
+def both(x, w):
+    s = np.sin(x) * w
+    t = np.cos(x) * s
+    return s + t, s * t
+
+
+def in_turn(x, w):
+    a, b = both(x, w)
+    c, d = both(a * 0.5, w + 1.0)
+    return np.sum(a * b * c * d)
+
+
+def scaled(x, w):
+    x[0] *= w
+    y = x * x
+    y[-1] += w
+    return y
+
+
+def written_to(x, w):
+    a = scaled(x, w)
+    b = scaled(a, w)
+    return np.sum(a * b)
+
+
+def spread_out(x, n):
+    y = np.zeros(n)
+    y += x
+    return y * y
+
+
+def broadcast(x, n):
+    a = spread_out(x[0], 1)
+    b = spread_out(x[1], n)
+    return np.sum(np.sin(a * b))
+
+
+SCALE = 1.5
+
+
+def outside(x, w):
+    y = SCALE * x
+    z = y * w
+    return z * y
+
+
+def read_outside(x, w):
+    return np.sum(outside(x, w) * outside(x * x, w))
+
+
+def halved(x, w):
+    if w > 1.0:
+        return x * w
+    y = x / 2.0
+    return y * y
+
+
+def chosen(x, w):
+    a = halved(x, w)
+    b = halved(a, w - 1.0)
+    return np.sum(a * b)
+
+
+def once(x, w):
+    y = halved(x, w)
+    return np.sum(halved(y, w)) + np.max(halved(y, w))
+
+
+def sum(x, w):
+    y = np.tanh(x) * w
+    z = y * y - x
+    return z * y
+
+
+def called_as_a_builtin(x, w):
+    return np.sum(sum(x, w) * sum(x * w, w + 1.0))
+
+
+def of_a_function(w):
+    def inner(x):
+        return np.sum(halved(x, w) * halved(x * x, w))
+
+    return inner
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "wrt", "kept"),
+    [
+        (called_as_a_builtin, (X, 1.5), (0, 1), ()),
+        (of_a_function(0.5), (X,), 0, ()),
+        (reaction, (X[:3].copy(), X[1:3].copy(), 3), (0, 1), ("k1 = rates(c, k)", "k2 = rates(c + 0.5 * h * k1, k)")),
+        (crossing, (X,), 0, ("def smoothed_grad(x, span, out_grad):",)),
+        (in_turn, (X, 1.5), (0, 1), ("a, b = both(x, w)",)),
+        (in_turn, (X, 1.5), 1, ()),
+        (chosen, (X, 1.5), (0, 1), ()),
+        (once, (X, 0.5), (0, 1), ()),
+        (written_to, (X, 1.5), (0, 1), None),
+        (broadcast, (X, 3), 0, ()),
+        (read_outside, (X, 1.5), (0, 1), ()),
+        (crossing, (X.astype(np.float32),), 0, ()),
+        (in_turn, (X[:0], 1.5), (0, 1), ()),
+        (in_turn, (X[:1], 1.5), (0, 1), ()),
+    ],
+)  # fmt: skip
+def test_functions_called_at_several_places_are_called(
+    function: Any, arguments: Any, wrt: Any, kept: tuple[str, ...] | None, shown: Callable[..., tuple[Emitted, bool]]
+) -> None:
+    """Their gradients stand in the text once; a function that writes to its argument is inlined."""
+    for derive in (symgrad.value_and_grad, symgrad.grad):
+        derivative = derive(function, wrt=wrt)
+        expected = leaves(derivative(*copy.deepcopy(arguments)))
+
+        emitted, keeps = shown(derivative, *arguments)
+
+        assert keeps and all(line in emitted.text for line in kept or ())
+        assert kept is not None or emitted.text.count("def ") == 1
+        if kept:
+            (name,) = re.findall(r"def (\w+)_grad\(", emitted.text)[:1]
+            assert emitted.text.count(f"def {name}_grad") == 1 and f"def {name}(" not in emitted.text
+        for one, other in zip(leaves(run(emitted, *copy.deepcopy(arguments))), expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6 if arguments[0].dtype == np.float32 else 1e-12)
+            assert np.shape(one) == np.shape(other) and np.asarray(one).dtype == np.asarray(other).dtype
