@@ -4343,6 +4343,17 @@ def partly_filled_list(x):
     return sum([row.sum() for row in rows if row is not None])
 
 
+@filled(sizes=(4, 4))
+def partly_filled_list_in_a_loop(x):
+    total = 0.0
+    for k in range(3):
+        rows = [None] * 4
+        for i in range(2):
+            rows[i] = x * x[i + k // 2]
+        total = total + sum([row.sum() for row in rows if row is not None]) * total if k else x[0]
+    return total
+
+
 # ------------------------------------------------------------------ random numbers
 
 draws = Group("draws")

@@ -35,7 +35,6 @@ REFUSED: dict[str, dict[str, str]] = {
     "value": {
         "ravel_is_a_view_of_contiguous": UNSURE,
         "ravel_of_a_transpose_is_a_copy": UNSURE,
-        "diagonal_read_through": UNSURE,
     },
     "gradient": {
         "workspace_argument": OUTSIDE,
@@ -111,7 +110,8 @@ def test_gradients_of_each_example_agree_with_a_loop(program: Program) -> None:
 @pytest.mark.sweep(80)
 @CASES
 def test_pullbacks_of_batches_agree_with_gradients_of_each_example(program: Program) -> None:
-    if program.function.__name__ in REFUSED["value"]:
+    """Where an example changes an argument that all share, the next one reads what is changed; a gradient by itself does not."""
+    if REFUSED["gradient"].get(program.function.__name__) in (*REFUSED["value"].values(), OUTSIDE):
         return
     arguments, axes = arguments_of(program, EXAMPLES)
     wrt = program.wrt if isinstance(program.wrt, tuple) else (program.wrt,)

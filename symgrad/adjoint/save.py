@@ -44,6 +44,11 @@ class Count:
         return build.call("subtract", index, first) if self.step == 1 else build.call("subtract", first, index)
 
 
+def of_shape(op: Op | None) -> dict[str, bool]:
+    """The settings of ``shape_of`` for the result of an op: an item of a list may be None on the path that does not use it."""
+    return {"item": True} if isinstance(op, Call) and op.name in ("list_take", "table_take") else {}
+
+
 def count_of(plan: Plan, block: Block) -> Count | None:
     """The tape slots for the iterations of a block's loop; None where the tape is a stack instead.
 
@@ -185,7 +190,9 @@ class Saver:
         where = self.after.setdefault((block, index), [])
         if source not in self.plan.demands.unbound.sides:
             assert row is not None
-            self.kept_as(value, block, self.call(where, self.plan.layout.op_of(source), row, source, hint=value.name))
+            op = self.plan.layout.op_of(source)
+            settings = of_shape(op) if row == "shape_of" else {}
+            self.kept_as(value, block, self.call(where, op, row, source, hint=value.name, **settings))
             return
         ops: list[Op] = []
         if row is not None:
@@ -322,4 +329,4 @@ class Saver:
             block.ops = ops
 
 
-__all__ = ["Count", "count_of"]
+__all__ = ["Count", "count_of", "of_shape"]

@@ -15,7 +15,7 @@ from symgrad.adjoint.demands import Demands
 from symgrad.adjoint.memory import UNDO, Memory, has_memory
 from symgrad.adjoint.plan import MEANS, Means, Plan, path_of, read_back
 from symgrad.adjoint.remarks import tell_again, tell_plan
-from symgrad.adjoint.save import Saver, TapeUse
+from symgrad.adjoint.save import Saver, TapeUse, of_shape
 from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, List, Type
@@ -170,7 +170,8 @@ class Availability:
             assert frame.parent is not None
             return self.get(branch.outs[k], frame.parent)
         if value in plan.demands.shapes:
-            return self.again(frame, "shape_of", [plan.demands.shapes[value]], {}, value)
+            source = plan.demands.shapes[value]
+            return self.again(frame, "shape_of", [source], {**of_shape(plan.layout.op_of(source))}, value)
         if plan.is_index(value):
             return frame.scope.reverse.args[0]
         op = plan.layout.op_of(value)

@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symgrad.ir.core import NONE, Const, Operand, Value
+from symgrad.ir.core import NONE, ZERO, Const, Operand, Value
 from symgrad.ir.types import Array, Extent, Scalar, ShapeOf, Tape, Type
 from symgrad.ops.indexing import OPERANDS, steps
+
+#: the operands of a slice of a whole axis
+WHOLE = (NONE, NONE, NONE)
 
 
 class NotBatched(Exception):
@@ -230,6 +233,8 @@ def stepped(build: Any, size: Operand, array: Operand, path: list[str], operands
         own, operands = operands[:taken], operands[taken:]
         if name == ".T":
             array = build.call("transpose", array, axes=(0, *reversed(range(1, rank_of(array.type)))))
+        elif name == ".transpose" and all(isinstance(o, Const) for o in own):
+            array = build.call("transpose", array, axes=(0, *(o.value % len(own) + 1 for o in own if isinstance(o, Const))))
         elif name == ".reshape":
             array = build.call("reshape", array, size, *own)
         elif step.startswith("."):
@@ -368,74 +373,103 @@ def stacks(e: Examples) -> Value:
     return e.again(*e.operands)
 
 
-def times(e: Examples, a: tuple[Operand, bool, int], b: tuple[Operand, bool, int]) -> Value:
-    """The product of two matrices or vectors; each is the operand, whether it has a batch axis, and the axes of one example."""
+#: a factor: its value, whether it has a batch axis, and the axes of one example
+Factor = tuple[Operand, bool, int]
+
+
+def times(e: Examples, a: Factor, b: Factor) -> Value:
+    """The product of two matrices or vectors, or of stacks of matrices if one of them has no batch axis."""
     (left, many_left, rank_left), (right, many_right, rank_right) = a, b
-    whole = (NONE, NONE, NONE)
-    if rank_left not in (1, 2) or rank_right not in (1, 2):
+    if not rank_left or not rank_right:
         raise NotBatched
+    if max(rank_left, rank_right) > 2:
+        return times_stacks(e, a, b)
     if rank_left == 1 and rank_right == 1 and many_left and many_right:
         return e.call("sum", e.call("multiply", left, right), axis=1)
     if rank_left == 2 and rank_right == 1 and many_right and not many_left:
-        return e.call("matmul", right, e.call("mT", left))
+        return e.call("matmul", right, e.call("transpose", left))
     if rank_left == 2 and rank_right == 1 and many_right:
-        column = e.call("view", right, *whole, *whole, index="ssn")
-        return e.call("view", e.call("matmul", left, column), *whole, *whole, Const(0), index="ssi")
+        column = e.call("view", right, *WHOLE, *WHOLE, index="ssn")
+        return e.call("view", e.call("matmul", left, column), *WHOLE, *WHOLE, Const(0), index="ssi")
     if rank_left == 1 and rank_right == 2 and many_left and many_right:
-        row = e.call("view", left, *whole, index="sn")
-        return e.call("view", e.call("matmul", row, right), *whole, Const(0), index="si")
+        row = e.call("view", left, *WHOLE, index="sn")
+        return e.call("view", e.call("matmul", row, right), *WHOLE, Const(0), index="si")
     if rank_left == 1 and rank_right == 1 and many_right:
         left, right = right, left
     return e.call("matmul", left, right)
 
 
-def side(e: Examples, k: int) -> tuple[Operand, bool, int]:
+def times_stacks(e: Examples, a: Factor, b: Factor) -> Value:
+    """The product of stacks of matrices, whose axes follow the batch axis; a vector becomes a matrix meanwhile."""
+    (left, is_left, rank_left), (right, is_right, rank_right) = a, b
+    if is_left and is_right:
+        raise NotBatched
+    value, own = (left, rank_left) if is_left else (right, rank_right)
+    index = "s" + "n" * (max(rank_left, rank_right) - max(own, 2)) + ("s" * own if own > 1 else "ns" if is_left else "sn")
+    opened = e.call("view", value, *WHOLE * index.count("s"), index=index) if "n" in index else value
+    out = e.call("matmul", opened, right) if is_left else e.call("matmul", left, opened)
+    if own > 1:
+        return out
+    return e.call("take", out, ZERO, *WHOLE, index="eis") if is_left else e.call("take", out, ZERO, index="ei")
+
+
+def side(e: Examples, k: int) -> Factor:
     """An operand of a product."""
     return e.operands[k], e.many[k], e.rank(k)
 
 
+def scaled(e: Examples) -> Value:
+    """The product with a number, or of two vectors element by element."""
+    rank = max(e.rank(0), e.rank(1))
+    return e.call("multiply", e.aligned(0, rank), e.aligned(1, rank))
+
+
 def product(e: Examples) -> Value:
-    """``a @ b``."""
+    """``a @ b``, and ``np.dot(a, b)``."""
+    if e.name == "dot" and not (e.rank(0) and e.rank(1)):
+        return scaled(e)
+    if e.name == "dot" and max(e.rank(0), e.rank(1)) > 2:
+        raise NotBatched
     return times(e, side(e, 0), side(e, 1))
 
 
 def outer(e: Examples, a: int, b: int) -> Value:
     """All products of an element of one vector and one of another."""
-    column = e.call("view", e.each(a), NONE, NONE, NONE, NONE, NONE, NONE, index="ssn")
-    row = e.call("view", e.each(b), NONE, NONE, NONE, index="sn")
+    column = e.call("view", e.operands[a], *WHOLE, *(WHOLE if e.many[a] else ()), index="ssn" if e.many[a] else "sn")
+    row = e.call("view", e.operands[b], *WHOLE, *WHOLE, index="sns") if e.many[b] else e.operands[b]
     return e.call("multiply", column, row)
 
 
-def turned(e: Examples, k: int) -> tuple[Operand, bool, int]:
+def turned(e: Examples, k: int) -> Factor:
     """A matrix with its axes exchanged."""
-    return e.call("mT", e.operands[k]), e.many[k], 2
+    return e.call("mT" if e.many[k] else "transpose", e.operands[k]), e.many[k], 2
 
 
 def left_factor(e: Examples) -> Value:
     """The cotangent of the left factor of a product."""
     match e.rank(2), e.rank(1):
+        case (0, 0) | (1, 1):
+            return scaled(e)
         case (2, 1):
             return outer(e, 0, 1)
         case (1, 2):
             return times(e, side(e, 1), side(e, 0))
         case (2, 2):
             return times(e, side(e, 0), turned(e, 1))
-        case (1, 1):
-            return e.call("multiply", e.aligned(0, 1), e.aligned(1, 1))
     raise NotBatched
 
 
 def right_factor(e: Examples) -> Value:
     """The cotangent of the right factor of a product."""
     match e.rank(2), e.rank(1):
+        case (0, 0) | (1, 1):
+            return scaled(e)
         case (1, 2):
             return times(e, side(e, 0), side(e, 1))
         case (2, 1):
             return outer(e, 1, 0)
         case (2, 2):
             return times(e, turned(e, 1), side(e, 0))
-        case (1, 1):
-            return e.call("multiply", e.aligned(0, 1), e.aligned(1, 1))
     raise NotBatched
 
 
@@ -447,14 +481,15 @@ def outer_product(e: Examples) -> Value:
 
 
 def solved(e: Examples) -> Value:
-    """``np.linalg.solve``; a vector is a matrix of one column."""
+    """``np.linalg.solve``; vectors are the columns of a matrix if all examples share the equations, else matrices of one column."""
     if e.rank(0) != 2 or e.rank(1) not in (1, 2):
         raise NotBatched
     if e.rank(1) == 2:
         return e.again(*e.operands)
-    whole = (NONE, NONE, NONE)
-    column = e.call("view", e.each(1), *whole, *whole, index="ssn")
-    return e.call("view", e.again(e.operands[0], column), *whole, *whole, Const(0), index="ssi")
+    if not e.many[0]:
+        return e.call("transpose", e.again(e.operands[0], e.call("transpose", e.operands[1])))
+    column = e.call("view", e.each(1), *WHOLE, *WHOLE, index="ssn")
+    return e.call("view", e.again(e.operands[0], column), *WHOLE, *WHOLE, Const(0), index="ssi")
 
 
 __all__ = ["Examples", "NotBatched", "Shared", "elements", "on_tape", "path_of", "rank_of", "stepped"]

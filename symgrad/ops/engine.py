@@ -202,7 +202,7 @@ def _array_or_zeros_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 
 def _shape_text(settings: dict[str, Any], types: list[Type]) -> str:
-    return "x.shape" if is_surely_array(types[0]) else "np.shape(x)"
+    return "x.shape" if is_surely_array(types[0]) and not settings.get("item") else "np.shape(x)"  # an item of a list may be None yet
 
 
 def _extent_text(settings: dict[str, Any], types: list[Type]) -> str:
@@ -255,7 +255,7 @@ rule("accumulate(x, g)", _accumulate, batch=batched.added_in_place, emit="x += g
 
 # ------------------------------------------------------------------ shapes
 
-constant("shape_of(x)", _shape_of, batch=batched.same, emit=_shape_text, cheap=True)
+constant("shape_of(x, item=False)", _shape_of, batch=batched.same, emit=_shape_text, cheap=True)
 constant("shape_and(shape, *extents)", _shape_and, emit="(*shape, *extents)", cheap=True)
 constant("extent(x, axis=0)", _int, batch=batched.extent, emit=_extent_text, cheap=True)
 constant('zeros_of(shape, dtype="f64")', _zeros_of, batch=batched.zeros_of, emit=_zeros_text)

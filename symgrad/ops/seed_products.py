@@ -6,7 +6,7 @@ import string
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symgrad.ir.core import NONE, ZERO, Block, Call, Operand, Value, walk
+from symgrad.ir.core import Block, Call, Operand, walk
 from symgrad.ir.types import Array, ShapeOf, is_plural
 from symgrad.ops.linalg import MOST_EINSUM, contracted, subscripts_of
 from symgrad.ops.seeds import Batch, NotBatched, batched, shape_rank
@@ -23,99 +23,6 @@ class Lifted:
 
 def lifted(batch: Batch, operand: Operand) -> Lifted:
     return Lifted(batch.new(operand), batch.rank(operand), batch.varies(operand))
-
-
-def product(batch: Batch, a: Lifted, b: Lifted) -> Value:
-    """``a @ b`` in each row."""
-    call = batch.builder.call
-    if a.rank == 0 or b.rank == 0 or a.varies and b.varies:
-        raise NotBatched
-    if max(a.rank, b.rank) > 2:
-        return product_of_stacks(batch, a, b)
-    if b.varies and b.rank == 1:
-        return call("matmul", b.value, a.value if a.rank == 1 else turned(batch, a).value)
-    return call("matmul", a.value, b.value)
-
-
-def product_of_stacks(batch: Batch, a: Lifted, b: Lifted) -> Value:
-    """Compute ``a @ b`` of stacks of matrices for each seed: the stack axes follow the seed axis; vectors become matrices temporarily."""
-    call, one, rank = batch.builder.call, a if a.varies else b, max(a.rank, b.rank)
-    axes = "s" * one.rank if one.rank > 1 else "ns" if one is a else "sn"
-    index = "s" + "n" * (rank - max(one.rank, 2)) + axes
-    opened = call("view", one.value, *[NONE] * (3 * index.count("s")), index=index) if "n" in index else one.value
-    out = call("matmul", opened, b.value) if one is a else call("matmul", a.value, opened)
-    if one.rank > 1:
-        return out
-    return call("take", out, ZERO, NONE, NONE, NONE, index="eis") if one is a else call("take", out, ZERO, index="ei")
-
-
-def turned(batch: Batch, a: Lifted) -> Lifted:
-    """The matrix of each row transposed."""
-    if a.rank != 2:
-        raise NotBatched
-    return Lifted(batch.builder.call("mT", a.value) if a.varies else batch.builder.call("transpose", a.value), 2, a.varies)
-
-
-def scaled(batch: Batch, a: Lifted, b: Lifted) -> Value:
-    """A number times something."""
-    rank = max(a.rank, b.rank)
-    values = []
-    for one in (a, b):
-        missing = rank - one.rank if one.varies else 0
-        values.append(batch.builder.call("view", one.value, NONE, NONE, NONE, index="s" + "n" * missing) if missing else one.value)
-    return batch.builder.call("multiply", *values)
-
-
-def outer_product(batch: Batch, a: Lifted, b: Lifted) -> Value:
-    """The products of all pairs of elements of two vectors, in each row."""
-    index = "ssn" if a.varies else "sn"
-    column = batch.builder.call("view", a.value, *[NONE] * (3 * (len(index) - 1)), index=index)
-    line = b.value
-    if b.varies:
-        line = batch.builder.call("view", b.value, *[NONE] * 6, index="sns")
-    return batch.builder.call("multiply", column, line)
-
-
-@batched("matmul", "dot")
-def multiplied(batch: Batch, op: Call) -> Operand:
-    a, b = (lifted(batch, a) for a in op.args)
-    if op.name == "dot" and 0 in (a.rank, b.rank):
-        return scaled(batch, a, b)
-    if op.name == "dot" and max(a.rank, b.rank) > 2:
-        raise NotBatched
-    return product(batch, a, b)
-
-
-@batched("matmul_left", "dot_left")
-def left_factor(batch: Batch, op: Call) -> Operand:
-    """The cotangent of ``a`` in ``a @ b``."""
-    (g, b), own = (lifted(batch, a) for a in op.args[:2]), shape_rank(op.args[2])
-    match own, b.rank:
-        case (0, 0) | (1, 1):
-            return scaled(batch, g, b)
-        case 2, 1:
-            return outer_product(batch, g, b)
-        case 1, 2:
-            return product(batch, b, g)
-        case 2, 2:
-            return product(batch, g, turned(batch, b))
-    raise NotBatched
-
-
-@batched("matmul_right", "dot_right")
-def right_factor(batch: Batch, op: Call) -> Operand:
-    """The cotangent of ``b`` in ``a @ b``."""
-    (g, a), own = (lifted(batch, a) for a in op.args[:2]), shape_rank(op.args[2])
-    match own, a.rank:
-        case (0, 0) | (1, 1):
-            return scaled(batch, g, a)
-        case 1, 2:
-            return product(batch, g, a)
-        case 2, 1:
-            return outer_product(batch, a, g)
-        case 2, 2:
-            return product(batch, turned(batch, a), g)
-    raise NotBatched
 
 
 @batched("tensordot")
@@ -151,25 +58,6 @@ def factor_over_axes(batch: Batch, op: Call) -> Operand:
         out, labels = batch.builder.call("tensordot", other.value, g.value, axes=(over_other, over_g)), of_other + of_g
     order = tuple(labels.index(k) for k in range(-1, own))
     return out if order == tuple(range(own + 1)) else batch.builder.call("transpose", out, axes=order)
-
-
-@batched("outer")
-def outer(batch: Batch, op: Call) -> Operand:
-    a, b = (lifted(batch, a) for a in op.args)
-    if (a.rank, b.rank) != (1, 1):
-        raise NotBatched
-    return outer_product(batch, a, b)
-
-
-@batched("solve")
-def solved(batch: Batch, op: Call) -> Operand:
-    a, b = (lifted(batch, a) for a in op.args)
-    if a.varies or a.rank != 2:
-        raise NotBatched
-    if b.rank == 2:
-        return batch.builder.call("solve", a.value, b.value)
-    columns = batch.builder.call("transpose", b.value)
-    return batch.builder.call("transpose", batch.builder.call("solve", a.value, columns))
 
 
 def einsum(batch: Batch, op: Call) -> Operand:

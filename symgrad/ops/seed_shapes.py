@@ -65,7 +65,7 @@ def transposed(batch: Batch, op: Call) -> Operand:
     return batch.builder.call(op.name, batch.new(op.args[0]), axes=(0, *behind))
 
 
-@batched("mT", "triu", "tril", "symmetric", "hermitian", "half_tril")
+@batched("mT", "triu", "tril")
 def of_matrices(batch: Batch, op: Call) -> Operand:
     if batch.rank(op.args[0]) < 2:
         raise NotBatched

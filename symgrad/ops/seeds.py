@@ -227,6 +227,27 @@ def of_examples(batch: Batch, op: Call) -> Operand:
     return result
 
 
+def of_seeds(examples: Examples, name: str, op: Call) -> Value:
+    """A row that names no rule for examples, by that for seeds; raises NotBatched unless one differentiable operand has the axis.
+
+    The result has memory of its own where that of the row has.
+    """
+    row, rule = ROWS[name], RULES.get(name)
+    many = [k for k, is_many in enumerate(examples.many) if is_many]
+    params = [*row.params, *row.params[-1:] * len(op.args)]
+    if rule is None or len(many) != 1 or params[many[0]] not in row.differentiable or any(isinstance(t, List) for t in examples.types):
+        raise NotBatched
+    operands = [op.args[k] if k in many else operand for k, operand in enumerate(examples.operands)]
+    batch = Batch(examples.build, examples.size, dict(examples.makers))
+    batch.table = {op.args[k]: new for k in many if isinstance(new := examples.operands[k], Value)}
+    value = rule(batch, Call(op.outs, op.loc, name, operands, op.settings))
+    if not isinstance(value, Value):
+        raise NotBatched
+    maker = next((made for made in reversed(examples.build.block.ops) if value in made.outs), None)
+    is_fresh = isinstance(maker, Call) and ROWS[maker.name].alias == "fresh"
+    return value if is_fresh or row.alias != "fresh" else examples.call("copy", value)
+
+
 # ------------------------------------------------------------------ element by element
 
 
@@ -237,7 +258,7 @@ def elementwise(batch: Batch, op: Call) -> Operand:
     return batch.builder.call(op.name, *(batch.aligned(a, rank) for a in op.args), **op.settings)
 
 
-@batched("copy", "cast", "settled", "by_rows")
+@batched("settled", "by_rows")
 def kept(batch: Batch, op: Call) -> Operand:
     """Each row by itself; a number that has the axis is an array."""
     return batch.builder.call(op.name, batch.new(op.args[0]), **op.settings)
@@ -345,4 +366,4 @@ def stored(batch: Batch, op: Call) -> Operand:
     return batch.builder.call(op.name, batch.promoted(op.args[0]), batch.aligned(op.args[1], rank), *operands, **settings)
 
 
-__all__ = ["EMPTY_TAPES", "FORM", "ON_TAPES", "Batch", "NotBatched", "apply", "batched", "shape_rank"]
+__all__ = ["EMPTY_TAPES", "FORM", "ON_TAPES", "Batch", "NotBatched", "apply", "batched", "of_seeds", "shape_rank"]

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field, replace
 from symgrad.errors import SymgradError
 from symgrad.ir.core import NONE, UNDEF, Block, Call, Const, For, If, Op, Operand, Value, uses
 from symgrad.ir.types import INT, Array, Scalar, ShapeOf, Tape, Type, kind_of
+from symgrad.ops import seed_products, seed_shapes  # noqa: F401  # they enter their rules
 from symgrad.ops.batched import Examples, NotBatched, Shared, on_tape, path_of, rank_of, stepped
 from symgrad.ops.build import SIZED, Builder
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import OPERANDS, steps
+from symgrad.ops.seeds import of_seeds
 from symgrad.ops.shapes import DEFAULT_DTYPE, dtype_of
 from symgrad.passes.facts import is_pure
 from symgrad.passes.unbox import HARMLESS
@@ -123,10 +125,11 @@ class Rounds:
             return
         if op.name == "evaluated":
             return  # each example has this part
-        if row.effect or row.batch is None:
+        if row.effect:
             raise NotBatched
         try:
-            result = row.batch(self.examples(op.name, op.settings, op.args, pairs))
+            examples = self.examples(op.name, op.settings, op.args, pairs)
+            result = of_seeds(examples, op.name, op) if row.batch is None else row.batch(examples)
         except SymgradError:
             raise NotBatched from None
         values = result if isinstance(result, list) else [result]

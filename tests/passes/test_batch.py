@@ -366,3 +366,39 @@ def test_every_axis(function: Any, axis: int | None, random: np.random.Generator
 
     batched = symgrad.vmap(along)
     np.testing.assert_allclose(batched(x), [along(one) for one in x], rtol=1e-12)
+
+
+#: rows that have a rule for seeds only, applied to a vector and a matrix of each example
+BY_SEEDS: list[Callable[[Any, Any], Any]] = [
+    lambda x, m: np.flip(x) * x + np.roll(x, 1),
+    lambda x, m: np.swapaxes(m * 2.0, 0, 1) + np.moveaxis(m * m, 0, -1),
+    lambda x, m: np.expand_dims(x, 0) * m + np.squeeze(m[None], 0),
+    lambda x, m: np.sum(np.diagonal(m) ** 2) * m + np.trace(m) * np.diag(m * m, 1)[0],
+    lambda x, m: np.diag(x) + np.triu(m) * np.tril(m, 1),
+    lambda x, m: np.sum(np.tile(x, 2) * np.repeat(x, 2)) * x,
+    lambda x, m: np.take(x, [0, 2, 2]) * np.take(m, 1, axis=0),
+    lambda x, m: np.tensordot(SHARED, m, 2) * np.tensordot(SHARED, x, 1)[0, 0],
+    lambda x, m: np.einsum("ij,jk->ik", SHARED[0], m) @ x,
+    lambda x, m: (SHARED @ m)[1] + (x @ SHARED) + SHARED @ x[:3],
+]
+SHARED = np.arange(27.0).reshape(3, 3, 3) / 27 + 0.1
+
+
+@pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.parametrize("function", BY_SEEDS)
+def test_rules_of_seeds_are_those_of_examples(function: Callable[[Any, Any], Any], count: int, random: np.random.Generator) -> None:
+    compared(function, (random.normal(size=(count, 3)), random.normal(size=(count, 3, 3))), 0)
+
+
+@pytest.mark.parametrize("function", BY_SEEDS)
+def test_what_a_rule_of_seeds_returns_may_be_written_to(function: Callable[[Any, Any], Any], random: np.random.Generator) -> None:
+    def stores(x: Any, m: Any) -> Any:
+        y, n = np.flip(x), np.expand_dims(x, 0)
+        z = function(x, m)
+        y, n, z = y * 1.0, n.copy(), z + 0.0
+        y[0] = z[0].sum()
+        z[0] = y[1]
+        n[0, 1] = 3.0
+        return y * np.sum(z * z) + x * n[0]
+
+    compared(stores, (random.normal(size=(4, 3)), random.normal(size=(4, 3, 3))), 0)
