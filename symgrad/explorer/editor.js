@@ -76,7 +76,7 @@
       at("told").replaceChildren(title, shown);
     } else {
       const nothing = document.createElement("p");
-      nothing.textContent = listed ? "Nothing was decided about this line." : lines.size ? "This line is not in the function." : "";
+      nothing.textContent = listed ? "Nothing was decided about this line." : lines.size ? "This line is not in the function: click one with a coloured edge." : "";
       at("told").replaceChildren(title, nothing);
     }
   }

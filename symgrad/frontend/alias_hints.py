@@ -192,9 +192,9 @@ def copied_before(names: list[str | None], stored: Loc, variables: dict[str, int
 
 def inner_parameters(function: ast.AST) -> dict[str, str]:
     """The parameters of the functions in a function, with the name of their function; none that several of them have."""
-    names = [(one.arg, node.name) for node in ast.walk(function) if isinstance(node, ast.FunctionDef) for one in node.args.args]
-    several = {name for name, owner in names if any(name == other and owner != its for other, its in names)}
-    return {name: owner for name, owner in names if name not in several and owner != getattr(function, "name", None)}
+    pairs = [(one.arg, node) for node in ast.walk(function) if isinstance(node, ast.FunctionDef) for one in node.args.args]
+    several = {name for name, owner in pairs if any(name == other and owner is not its for other, its in pairs)}
+    return {name: owner.name for name, owner in pairs if name not in several and owner is not function}
 
 
 def bound_first(function: ast.AST) -> dict[str, int]:

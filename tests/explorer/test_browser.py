@@ -284,7 +284,7 @@ def test_an_answer_that_takes_long_is_waited_for_visibly(explorer: Opened) -> No
 
     page.route("**/answer", late, times=1)
     page.locator("#wrt").fill("w")
-    until(explorer, "!document.getElementById('derivative').textContent.includes('x_grad')")
+    until(explorer, "document.getElementById('derivative').textContent.includes('return w_grad')")
     assert "working" not in page.locator("#notice").inner_text()
     page.unroute("**/answer")
 
@@ -303,7 +303,7 @@ def test_what_is_wrong_is_told_beside_the_last_gradient(explorer: Opened) -> Non
 def test_another_parameter_and_other_arguments_are_asked_for(explorer: Opened) -> None:
     page = explorer.page
     page.locator("#wrt").fill("w")
-    until(explorer, "!document.getElementById('derivative').textContent.includes('x_grad')")
+    until(explorer, "document.getElementById('derivative').textContent.includes('return w_grad')")
     page.locator("#args").fill("2.0, 0.5")
     until(explorer, "document.getElementById('rest').textContent.includes('x: float')")
     page.locator("#args").fill("open('f')")
