@@ -327,9 +327,8 @@ def comparison_of_maybe(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, no
 def is_by_identity(binding: Binding) -> bool:
     """Whether a value is a function or another object that equals only itself."""
     if isinstance(binding, Static):
-        return getattr(type(binding.value), "__eq__", None) is object.__eq__ or isinstance(
-            getattr(binding.value, "__self__", None), types.ModuleType
-        )
+        plain = getattr(type(binding.value), "__eq__", None) is object.__eq__
+        return plain or isinstance(getattr(binding.value, "__self__", None), types.ModuleType)
     return isinstance(binding, Fun)
 
 
