@@ -141,7 +141,9 @@ def test_numbers_along_an_axis(call: str, x: object) -> None:
 
 @pytest.mark.parametrize("dtype", ["i1", "i4", "i8", "f4", "f8"])
 @pytest.mark.parametrize("call", ["np.poly(x)", "np.intersect1d(x, y)", "np.intersect1d(y, x)", "np.linalg.lstsq(np.eye(3, dtype=x.dtype) + x[0], x)[1]",
-                                  "np.vecdot(y, x)"])  # fmt: skip
+                                  "np.polysub(x, y > 3)",
+        "np.polysub(x, x[:1] > 3)",
+        "np.vecdot(y, x)"])  # fmt: skip
 def test_dtypes_of_results(call: str, dtype: str) -> None:
     check(f"return {call}, y * 2", {"x": np.array([7, 60, 2], dtype), "y": np.array([2.0, 5.0, 7.0])})
 

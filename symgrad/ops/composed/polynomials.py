@@ -33,7 +33,7 @@ def polyadd(a1: Numbers, a2: Numbers) -> Any:
 
 def polysub(a1: Numbers, a2: Numbers) -> Any:
     """``np.polysub`` of vectors."""
-    return polyadd(a1, -a2)
+    return polyadd(a1, -np.asarray(a2).astype(np.asarray(a1).dtype) if np.asarray(a2).dtype.kind == "b" else -a2)
 
 
 def polyfit(x: Numbers, y: Numbers, deg: Any, rcond: Any = None, full: Any = False, w: Numbers = None, cov: Any = False) -> Any:
