@@ -266,11 +266,11 @@ def tile(lowering: Context, op: Call) -> Thing:
     x, writer, dtype = lowering.form(op.args[0]), lowering.writer, dtype_of(op)
     back = op.name == "tile_back"
     own = lowering.extents(op.args[1]) if back else x.extents
-    often = [lowering.number(r) for r in op.args[2 if back else 1 :]]
+    often: list[Operand] = [lowering.number(r) for r in op.args[2 if back else 1 :]]
     for count in often:
         writer.not_negative(count)
     rank = max(len(own), len(often))
-    often = [ONE] * (rank - len(often)) + often
+    often = [*[ONE] * (rank - len(often)), *often]
     inner = (*(ONE,) * (rank - len(own)), *own)
     extents = own if back else tuple(writer.multiply(r, e) for r, e in zip(often, inner, strict=True))
     handle = lowering.new_array(filled(dtype, own, constant(dtype, 0))) if back else writer.empty(dtype, extents, op.outs[0].name)
