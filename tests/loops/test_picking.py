@@ -60,8 +60,16 @@ def masked(x, m, a, n):
     return s
 
 
+def windows(x, m, a, n):
+    w = np.lib.stride_tricks.sliding_window_view(m, (2, 3))
+    s = np.sum(np.einsum("ijkl,kl->ij", np.sin(w), np.arange(6.0).reshape(2, 3)) ** 2)
+    for k in range(1, n):
+        s = s * 0.5 + np.sum(np.max(np.lib.stride_tricks.sliding_window_view(x, k), axis=1)) * a
+    return s
+
+
 X, M = np.array([0.7, -0.3, 1.1, 0.4]), np.array([[0.3, 1.2, 0.1, 0.5], [-0.7, 2.0, 0.2, -0.1], [1.4, -0.2, 0.9, 0.3]])
-PROGRAMS = [taken, left_out, tiled, counted, rounded, masked]
+PROGRAMS = [taken, left_out, tiled, counted, rounded, masked, windows]
 LATER = [(X[::-1] * 2.0, np.asfortranarray(M[:, ::-1]), -0.41, 3), (np.r_[X, X], np.c_[M, M], 0.131, 3)]
 
 
@@ -83,7 +91,7 @@ def test_indices_out_of_range_and_empty_arrays_are_left_to_numpy(f: Any) -> None
         assert same(outcome(compiled, *arguments), outcome(plain, *arguments), 1e-10, 1e-12), arguments
 
 
-@pytest.mark.parametrize("f", [taken, left_out, tiled, masked], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [taken, left_out, tiled, masked, windows], ids=lambda f: f.__name__)
 def test_second_derivatives(f: Any) -> None:
     v = np.array([0.3, -0.2, 0.5, 1.0])
     compiled, plain = (symgrad.hvp(f, wrt="x", jit=jit)(X, M, 0.61, 3, v=v) for jit in (True, False))
