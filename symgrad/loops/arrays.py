@@ -132,6 +132,11 @@ def same(lowering: Context, op: Call) -> Thing:
     return lowering.thing(op.args[0])
 
 
+def last(lowering: Context, op: Call) -> Thing:
+    """The last operand itself."""
+    return lowering.thing(op.args[-1])
+
+
 def array_or_zeros(lowering: Context, op: Call) -> Thing:
     """The array itself; ``loops.ranks`` has replaced each possible number zero by an array."""
     cotangent, out = op.args[0].type, op.outs[0].type
@@ -213,6 +218,7 @@ RULES = {
     **dict.fromkeys(("view", "take"), view),
     "take_written": take_written,
     **dict.fromkeys(("stop_gradient", "cut", "positive_alias", "or_one"), same),
+    "may_share": last,
     **dict.fromkeys(("copy", "copy_rows", "by_rows", "array", "asarray", "to_array"), copied),
     "array_or_zeros": array_or_zeros,
     "shape_of": shape_of,

@@ -124,6 +124,12 @@ def conjugate(build: Builder, op: Call, args: Args) -> Operand:
     return build.call("conj", args[0], hint=op.outs[0].name)
 
 
+def of_parts(build: Builder, op: Call, args: Args) -> Operand:
+    """``complex(x, y)``; numba's has no booleans."""
+    parts = [build.call("cast", a, dtype="f64") if getattr(a.type, "kind", None) == "bool" else a for a in args]
+    return build.call("complex_of", *parts, hint=op.outs[0].name)
+
+
 def real_part(build: Builder, op: Call, args: Args) -> Operand:
     return build.call("real", args[0], hint=op.outs[0].name) if is_complex(args[0].type) else args[0]
 
@@ -154,8 +160,8 @@ def same(build: Builder, op: Call, args: Args) -> Operand:
 
 RULES: dict[str, Rule] = {
     **dict.fromkeys(
-        ("add", "subtract", "multiply", "negative", "positive", "equal", "not_equal", "complex_of", "imaginary", "real"), again),
-    **dict.fromkeys(("divide", "ratio"), divided),
+        ("add", "subtract", "multiply", "negative", "positive", "equal", "not_equal", "imaginary", "real"), again),
+    "complex_of": of_parts, **dict.fromkeys(("divide", "ratio"), divided),
     **dict.fromkeys(
         ("exp", "log", "log10", "sqrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh",
          "arctanh", "complex_log", "complex_arccosh"), function),

@@ -1,14 +1,17 @@
 """Float-width inference: the width of floats whose types leave it open, in programs with narrow floats.
 
 The adjoint carries cotangents with open width. Kernels compute in 64 bits, so a narrow one's type must say so.
-A number that is narrow on one path and wide on another has no kernel.
+A number that is narrow on one path and wide on another has no kernel. Arrays computed from open numbers get their dtype here too.
 """
 
 from __future__ import annotations
 
-from symgrad.ir.core import Call, Func, Operand, Value, walk
+from dataclasses import replace
+
+from symgrad.errors import SymgradError
+from symgrad.ir.core import Call, Func, Op, Operand, Value, walk
 from symgrad.ir.layout import joins
-from symgrad.ir.types import Dim, Scalar, Tape, Type
+from symgrad.ir.types import Array, Dim, Scalar, Tape, Type
 from symgrad.loops.reach import OutOfReach
 from symgrad.ops.declare import ROWS
 
@@ -32,8 +35,28 @@ def float_widths(func: Func) -> Func:
     'scalar f32'
     """
     ops = list(walk(func.body))
-    if not any(getattr(v.type, "dtype", None) in NARROW for v in [*func.params, *(v for op in ops for v in op.outs)]):
-        return func
+    if any(getattr(v.type, "dtype", None) in NARROW for v in [*func.params, *(v for op in ops for v in op.outs)]):
+        narrow_numbers(ops)
+    for op in ops:
+        if isinstance(op, Call) and len(op.outs) == 1 and isinstance(op.outs[0].type, Array) and op.outs[0].type.dtype is None:
+            op.outs[0].type = replace(op.outs[0].type, dtype=dtype_of_wide(op))
+    return func
+
+
+def dtype_of_wide(op: Call) -> str | None:
+    """The dtype of an array computed from floats of open width, which are 64 bits wide, as Python's numbers or as NumPy's."""
+    dtypes = set()
+    for dtype in (None, "f64"):
+        types = [Scalar("float", dtype) if is_open(a.type) else a.type for a in op.args]
+        try:
+            dtypes.add(getattr(ROWS[op.name].law(types, op.settings, lambda k: Dim("?")), "dtype", None))
+        except SymgradError:
+            return None
+    return dtypes.pop() if len(dtypes) == 1 else None
+
+
+def narrow_numbers(ops: list[Op]) -> None:
+    """Set the types of narrow floats of open width."""
     meetings = [(value, parts, op) for op in ops for value, parts in joins(op)]
     inferred: dict[Value, Type] = {}  # the types inferred so far for open ones
 
@@ -63,7 +86,6 @@ def float_widths(func: Func) -> Func:
     for value, type_ in inferred.items():
         if is_narrow(type_):
             value.type = type_
-    return func
 
 
 def result(op: Call, types: list[Type]) -> Type:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from symgrad.ir.core import ONE, ZERO, Call, Const, Operand
 from symgrad.ir.types import Array, Scalar
 from symgrad.loops.arrays import axes, constant, dtype_of
@@ -9,7 +11,7 @@ from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, Index, cast_to, filled, shown, stored
 from symgrad.loops.paths import Place, permuted, reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach, dtype_in_words, function_in_words
-from symgrad.loops.writer import number
+from symgrad.loops.writer import Writer, number
 from symgrad.ops.arrays import pad_widths
 
 
@@ -195,14 +197,47 @@ def joined_rows(lowering: Context, op: Call) -> Thing:
     return shown_at(beside, reshaped(writer, beside.extents, reshape_extents(writer, beside.extents, shape)))
 
 
+def source_along(writer: Writer, mode: str, k: Operand, extent: Operand) -> Operand:
+    """The index along an axis of the element that ``np.pad`` copies to ``k``, which is negative in front of the axis."""
+    if mode == "edge":
+        return writer.smaller(writer.larger(k, ZERO), writer.add(extent, Const(-1)))
+    if mode == "wrap":
+        return writer.call("mod", k, extent)
+    last = writer.add(extent, Const(-1))
+    back = writer.multiply(Const(2), last) if mode == "reflect" else writer.add(writer.multiply(Const(2), extent), Const(-1))
+    period = writer.larger(back, ONE) if mode == "reflect" else writer.add(back, ONE)
+    forth = writer.call("mod", k, period)
+    return writer.smaller(forth, writer.subtract(back, forth))
+
+
+def source_of(lowering: Context, op: Call, extents: Sequence[Operand]) -> Callable[[Index], Index]:
+    """The place of the element that ``np.pad`` copies, as a function of the place in the padded array."""
+    writer, widths = lowering.writer, pad_widths(op.settings["width"], len(extents))
+    for extent in (e for e, (before, after) in zip(extents, widths, strict=True) if before + after):
+        writer.check("check_at_least", extent, ONE)  # NumPy raises
+
+    def source(index: Index) -> Index:
+        return tuple(
+            source_along(writer, op.settings["mode"], writer.add(k, Const(-before)), e) if before + after else k
+            for k, e, (before, after) in zip(index, extents, widths, strict=True)
+        )
+
+    return source
+
+
 def pad(lowering: Context, op: Call) -> Thing:
-    """The operand surrounded by one value."""
+    """The operand surrounded by one value, or by copies of its elements."""
     x, writer, dtype = lowering.form(op.args[0]), lowering.writer, dtype_of(op)
     value = op.settings["constant_values"]
-    if op.settings["mode"] != "constant" or not isinstance(value, int | float):
+    if not isinstance(value, int | float):
         raise OutOfReach("np.pad with other than one value", op.loc)
     widths = pad_widths(op.settings["width"], x.rank)
     extents = [writer.add(e, Const(before + after)) for e, (before, after) in zip(x.extents, widths, strict=True)]
+    if op.settings["mode"] != "constant":
+        source, copied = source_of(lowering, op, x.extents), writer.empty(dtype, extents, op.outs[0].name)
+        with writer.nest(extents) as index:
+            writer.store(copied, x.at(source(index)), index)
+        return stored(writer, copied, dtype, extents, frozenset({copied}))
     around = constant(dtype, 0) if value == 0 else Const(float(value)) if dtype[0] == "f" else None
     if around is None:
         raise OutOfReach(f"np.pad of an array of {dtype_in_words(dtype)}", op.loc)
@@ -214,12 +249,38 @@ def pad(lowering: Context, op: Call) -> Thing:
 
 
 def pad_back(lowering: Context, op: Call) -> Thing:
-    """The cotangent of the operand inside its padding."""
-    g, writer = lowering.form(op.args[0]), lowering.writer
+    """The cotangent of the operand inside its padding, plus those of the copies around it."""
+    g, writer, dtype = lowering.form(op.args[0]), lowering.writer, dtype_of(op)
+    extents = lowering.extents(op.args[1])
     if op.settings["mode"] != "constant":
-        raise OutOfReach("np.pad with other than one value", op.loc)
+        source, handle = source_of(lowering, op, extents), lowering.new_array(filled(dtype, extents, constant(dtype, 0)))
+        with writer.nest(g.extents) as index:
+            writer.store(handle, g.at(index), source(index), "add_at")
+        return stored(writer, handle, dtype, extents, frozenset({handle}))
     widths = pad_widths(op.settings["width"], g.rank)
-    return shown(g, lowering.extents(op.args[1]), lambda i: tuple(writer.add(k, Const(b)) for k, (b, _) in zip(i, widths, strict=True)))
+    return shown(g, extents, lambda i: tuple(writer.add(k, Const(b)) for k, (b, _) in zip(i, widths, strict=True)))
+
+
+def tile(lowering: Context, op: Call) -> Thing:
+    """Copies of the operand beside one another; the cotangent is their sum."""
+    x, writer, dtype = lowering.form(op.args[0]), lowering.writer, dtype_of(op)
+    back = op.name == "tile_back"
+    own = lowering.extents(op.args[1]) if back else x.extents
+    often: list[Operand] = [lowering.number(r) for r in op.args[2 if back else 1 :]]
+    for count in often:
+        writer.not_negative(count)
+    rank = max(len(own), len(often))
+    often = [*[ONE] * (rank - len(often)), *often]
+    inner = (*(ONE,) * (rank - len(own)), *own)
+    extents = own if back else tuple(writer.multiply(r, e) for r, e in zip(often, inner, strict=True))
+    handle = lowering.new_array(filled(dtype, own, constant(dtype, 0))) if back else writer.empty(dtype, extents, op.outs[0].name)
+    with writer.nest([*often, *inner]) as index:
+        place = tuple(writer.add(writer.multiply(r, e), k) for r, e, k in zip(index[:rank], inner, index[rank:], strict=True))
+        if back:
+            writer.store(handle, x.at(place), index[2 * rank - len(own) :], "add_at")
+        else:
+            writer.store(handle, x.at(index[2 * rank - len(own) :]), place)
+    return stored(writer, handle, dtype, extents, frozenset({handle}))
 
 
 def diagonal(lowering: Context, op: Call) -> Thing:
@@ -289,6 +350,7 @@ RULES = {
     "symmetric": symmetric,
     "pad": pad,
     "pad_back": pad_back,
+    **dict.fromkeys(("tile", "tile_back"), tile),
     "expand_dims": expand_dims,
     "squeeze": squeeze,
     "flip": flip,

@@ -16,6 +16,7 @@ from symgrad.loops.bailouts import bail_out, if_zero, is_python, is_python_int, 
 from symgrad.loops.complexes import lower_complex
 from symgrad.loops.probabilities import OUTSIDE, PROBABILITIES, TAIL, erfcx_slope
 from symgrad.loops.reach import OutOfReach, check_integers, dtype_in_words, function_in_words
+from symgrad.loops.rounding import close_to, finite_limits, in_tens, rounded_to, without
 from symgrad.ops.build import Builder
 from symgrad.ops.elementwise import SLOPES
 from symgrad.ops.raising import DEFINED_EVERYWHERE
@@ -343,40 +344,39 @@ def clipped(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 def made_finite(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """``np.nan_to_num``: a choice for each kind of non-finite value."""
-    x, own, largest = args[0], op.settings, float(np.finfo(float).max)
-    limits = {np.inf: largest if own["posinf"] is None else own["posinf"], -np.inf: -largest if own["neginf"] is None else own["neginf"]}
-    if not is_wide(x.type) or not all(isinstance(value, bool | int | float) for value in (own["nan"], *limits.values())):
+    """``np.nan_to_num``."""
+    limits = finite_limits(op.settings)
+    if not is_wide(args[0].type) or not all(isinstance(value, bool | int | float) for value in limits.values()):
         raise OutOfReach(f"{function_in_words(op)} of other floats than those of 64 bits, or with values that are computed", op.loc)
-    result: Operand = x
-    for limit, value in limits.items():
-        result = build.call("where", build.call("equal", x, Const(limit)), Const(float(value)), result, via=None)
-    return settled(build, op, build.call("where", build.call("not_equal", x, x), Const(float(own["nan"])), result, via=None))
+    return settled(build, op, without(build, args[0], limits))
 
 
 def whole(build: Builder, op: Call, args: Args) -> list[Operand]:
     """Rounding; the functions of ``math`` and ``round`` return Python integers."""
     if op.settings.get("via") == "math" or op.name == "rounded":
         unless_small(build, args[0])
-    if len(args) > 1:
-        raise OutOfReach("round to digits", op.loc)
-    return again(build, op, args)
+    return to_digits(build, op, args) if len(args) > 1 else again(build, op, args)
+
+
+def to_digits(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """``round(x, digits)`` of a float."""
+    if not isinstance(args[1], Const) or not is_wide(args[0].type):
+        raise OutOfReach("round to digits that are computed, or of other numbers than floats of 64 bits", op.loc)
+    return settled(build, op, rounded_to(build, args[0], args[1].value))
+
+
+def is_close(build: Builder, op: Call, args: Args) -> list[Operand]:
+    """``np.isclose``."""
+    return settled(build, op, close_to(build, as_float(build, args[0]), as_float(build, args[1]), **op.settings))
 
 
 def to_decimals(build: Builder, op: Call, args: Args) -> list[Operand]:
-    """``np.round``: scale, round to an integer, and scale back, as NumPy does."""
-    (x,) = args
-    decimals = op.settings["decimals"]
-    if getattr(x.type, "kind", None) != "float":
-        if decimals < 0:
-            raise OutOfReach("np.round of integers to tens", op.loc)
-        return [x]
-    if not decimals:
-        return settled(build, op, build.call("rint", x))
-    there, back = ("multiply", "divide") if decimals > 0 else ("divide", "multiply")
-    scale = Const(10.0 ** abs(decimals))
-    (scaled,) = settled(build, op, build.call(there, x, scale))
-    return settled(build, op, build.call(back, build.call("rint", scaled), scale))
+    """``np.round``."""
+    if getattr(args[0].type, "kind", None) == "float":
+        return settled(build, op, in_tens(build, args[0], op.settings["decimals"], lambda value: settled(build, op, value)[0]))
+    if op.settings["decimals"] < 0:
+        raise OutOfReach("np.round of integers to tens", op.loc)
+    return args
 
 
 def converted(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -487,7 +487,7 @@ RULES: dict[str, Rule] = {
     "next_snapshot": next_snapshot,
     "snapshots_within": snapshots_within,
     **dict.fromkeys(PROBABILITIES, composed), "erfcx_slope": slope_of_erfcx,
-    "round": to_decimals,
+    "round": to_decimals, "isclose": is_close,
     "clip": clipped,
     "nan_to_num": made_finite,
     "number": converted,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from symgrad.ir.core import Call, Const, Operand, Value
+from symgrad.ir.core import ZERO, Call, Const, Operand, Value
 from symgrad.ir.types import INT, Array, List, Scalar, ShapeOf, Tape, Type, Undefined
 from symgrad.loops import lists
 from symgrad.loops.context import Context, Listing, Stacks, Thing
-from symgrad.loops.forms import as_kind, refuse_dtype
+from symgrad.loops.forms import as_kind, cast_to, refuse_dtype
 from symgrad.loops.packed import arrays_for, pack, unpacked
 from symgrad.loops.reach import NoPlaces, OutOfReach, in_words
 
@@ -81,9 +81,15 @@ def exemplify(lowering: Context, lists: Iterable[Operand]) -> None:
 def example(lowering: Context, type_: Type) -> Operand:
     """A number or an array of a type."""
     if isinstance(type_, Scalar):
-        return Const({"float": 0.0, "int": 0, "bool": False, "complex": 0j}.get(type_.kind, 0.0))
+        return number_for(lowering, ZERO, type_)
     assert isinstance(type_, Array)
     return lowering.writer.empty(type_.dtype or "f64", (Const(0),) * len(type_.shape or ()), "%nothing")
+
+
+def number_for(lowering: Context, operand: Operand, type_: Scalar) -> Operand:
+    """A number in the dtype of a tape's items: numba has a type of lists for each, and lists of two types do not join."""
+    value = as_kind(operand, type_)
+    return value if type_.dtype in (None, "any") else cast_to(lowering.writer, value, type_.dtype)
 
 
 def tape(lowering: Context, op: Call) -> Stacks:
@@ -112,7 +118,7 @@ def pushed(lowering: Context, operand: Operand, type_: Type) -> list[Operand]:
     """The parts of an item."""
     match type_:
         case Scalar():
-            return [as_kind(lowering.number(operand), type_)]
+            return [number_for(lowering, lowering.number(operand), type_)]
         case Array():
             memory = lowering.materialised(operand).memory
             assert memory is not None

@@ -9,6 +9,7 @@ version nothing reads. An op that may raise is removed too: where the exception 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
@@ -199,8 +200,8 @@ def observed(func: Func) -> Func:
 
     Exceptions are part of the function's behaviour, so this is the first pass on a lowered function. Views are
     created anew at each read. Only the view at the position where the program takes the part has an ``evaluated``,
-    which the frontend inserts. That reader is removed where a later op reads or writes the same part, because that op
-    raises as well. The same holds for operations on an item of a list that was read from a list of lists.
+    which the frontend inserts. That reader is removed where a later op on every path reads or writes the same part,
+    because that op raises as well. The same holds for operations on an item of a list that was read from a list of lists.
 
     Every other op that may raise is read by another kept op, or by an ``evaluated`` inserted after it. The pass also
     runs on the functions that ``func`` calls; in one without results, an exception counts as an effect.
@@ -270,8 +271,17 @@ class _Observer:
         if op.name not in ("view", "list_take"):
             return True
         is_same_part = is_part_of if op.name == "view" else is_of_item
-        following = (inner for after in reversed(later) for inner in (after, *(o for b in after.blocks for o in walk(b))))
-        return not any(inner in self.marks.kept and is_same_part(inner, op) for inner in following)
+        return not self.surely(reversed(later), lambda other: is_same_part(other, op))
+
+    def surely(self, ops: Iterable[Op], test: Callable[[Op], bool]) -> bool:
+        """Whether one of the ops, or one inside them that runs on every path, is kept and passes the test, before there is an effect."""
+        for op in ops:
+            blocks = op.blocks if isinstance(op, If) else [op.test] if isinstance(op, While) else []
+            if op in self.marks.kept and test(op) or blocks and all(self.surely(block.ops, test) for block in blocks):
+                return True
+            if any(has_effect(inner) and not is_reader(inner) for inner in (op, *(o for block in op.blocks for o in walk(block)))):
+                return False
+        return False
 
 
 def is_part_of(op: Op, view: Call) -> bool:

@@ -420,3 +420,20 @@ def test_what_is_not_compiled_is_said(function: Any, arguments: tuple[Any, ...],
     with pytest.warns(NotCompiled, match=what):
         np.testing.assert_array_equal(grad(function, jit=True)(*arguments), expected)
     check_grads(function, arguments, modes=("reverse",), directions=1)
+
+
+def made_of_booleans(x, a):
+    s = 0.0
+    for k in range(len(x)):
+        z = complex(x[k] > 0.1, a) * complex(a, k)
+        s += z.imag * x[k] + abs(z + (x[k] > a)) + complex(np.all(x > -3), a).imag
+    return s
+
+
+def test_a_complex_number_of_booleans() -> None:
+    first = (np.linspace(-1.0, 3.0, 6), 0.5)
+    compiled, plain = (symgrad.value_and_grad(made_of_booleans, wrt=("x", "a"), jit=jit) for jit in (True, False))
+    for arguments in (first, (first[0][::-1], -0.2), (first[0][:1], 0.0)):
+        for one, other in zip(compiled(*arguments)[1], plain(*arguments)[1], strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
+    assert "made_of_booleans_grad_kernel" in symgrad.grad(made_of_booleans, wrt=("x", "a"), jit=True).source(*first)

@@ -41,7 +41,7 @@ def half(x):
 
 
 def padded(x):
-    return np.sum(np.pad(x, 1, mode="reflect") ** 2)
+    return np.sum(np.pad(x, 1, constant_values=((1.0, 2.0),)) ** 2)
 
 
 def rolled(x):
@@ -102,7 +102,7 @@ PROGRAMS: list[tuple[Callable[..., Any], tuple[Any, ...], str, str]] = [
     (complexes, (X,), "np.expm1(np.sum(x) + 1j * x[0])", "np.expm1 of complex numbers"),
     (prints, (2.0,), 'print([x], end="")', "a call of print, which is a Python function"),
     (half, (X,), "x.astype(np.float16)", "arrays of float16"),
-    (padded, (X,), 'np.pad(x, 1, mode="reflect")', "np.pad with other than one value"),
+    (padded, (X,), "np.pad(x, 1, constant_values=((1.0, 2.0),))", "np.pad with other than one value"),
     (rolled, (M,), "np.roll(x, (1, 1), axis=(0, 1))", "np.roll along several axes"),
     (spaced, (X,), "np.linspace(x, 2 * x, 4)", "np.linspace between arrays"),
     (recursive, (2.0, 3), "recursive(x, n - 1)", "recursive, which calls itself"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from targets import agreed, check_targets, stays
+from targets import agreed, check_targets, same, stays
 
 import symgrad
 
@@ -245,3 +245,31 @@ def test_tapes_of_loops_in_branches(function) -> None:
     x = np.array([0.3, 0.7, 1.1, 0.2, 0.9])
     check_targets(function, [(x, np.array(w)) for w in ([0.3, 0.4, 0.5], [-0.3, 0.4, 0.5], [0.3, 0.1, 0.2])])
     assert stays(function, x, np.array([0.3, 0.4, 0.5]), wrt=(0, 1))
+
+
+# ------------------------------------------------------------------ dtypes of what is saved
+
+
+def scaled(v, s):
+    for i in range(len(v)):
+        v[i] = v[i] * s
+        if i > 3:
+            return i
+    return -1
+
+
+def narrow_on_one_path(x, w):
+    v = x.astype(np.float32)
+    total = 0.0
+    if w[0] > 0.5:
+        total += scaled(v, w[1])
+    return np.sum(v) + total
+
+
+@pytest.mark.parametrize("length", [6, 3, 1])
+def test_a_tape_of_narrow_numbers_that_only_one_branch_fills(length: int) -> None:
+    calls = [(np.linspace(-1.0, 3.0, length), np.array(w)) for w in ([0.7, 1.5], [0.2, 1.5])]
+    compiled, plain = (symgrad.value_and_grad(narrow_on_one_path, wrt=("x", "w"), jit=jit) for jit in (True, False))
+    for arguments in calls:
+        assert same(compiled(*arguments), plain(*arguments), 1e-5, 1e-6)
+        assert stays(narrow_on_one_path, *arguments)
