@@ -140,7 +140,7 @@ def pairs(x, cut):
 
 
 @pytest.mark.parametrize(("function", "args", "line"), [
-    (hinge, (np.array([0.3, -0.2]), np.linspace(-1, 1, 10).reshape(5, 2), np.array([1.0, -1, 1, -1, 1])), "w_grad += "),
+    (hinge, (np.array([0.3, -0.2]), np.linspace(-1, 1, 10).reshape(5, 2), np.array([1.0, -1, 1, -1, 1])), "w_grad -= "),
     (pairs, (np.linspace(0, 2, 12).reshape(6, 2), 1.1), "x_grad[j] -= "),
 ])  # fmt: skip
 def test_what_is_added_is_added_in_the_branch(function, args, line):
