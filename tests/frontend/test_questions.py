@@ -22,7 +22,7 @@ ANSWERS = {
     "derivatives inside a function": "nested", "functions on parameters of their own": "inner",
     "seeds inside a function": "inner_seeds",
     "calls of solvers": "solving", "calls of splines": "interpolants",
-    "parts of arguments that a path names": "inner_parts", "what a base class holds": "derived",
+    "parts of arguments that a path names": "inner_parts", "what a base class holds": "derived", "what __new__ and super() give": "derived_values",
 }  # fmt: skip
 #: how often other modules look at the kind of a binding: this may only become less
 MOST = 241
