@@ -15,7 +15,7 @@ from symgrad.abstraction import DTYPE_NAMES
 from symgrad.containers import container_of
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.absent import as_python_does
-from symgrad.frontend.bindings import Above, Binding, Obj, Static, Tup
+from symgrad.frontend.bindings import Above, Binding, Static, Tup
 from symgrad.frontend.context import Lowering
 from symgrad.frontend.declared import call_function
 from symgrad.frontend.derived import call_base, check_making, check_named_tuple, defined_by_base
@@ -71,10 +71,10 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         fail(ctx, TypeError, f"Can't instantiate abstract class {cls.__name__} with abstract {word} {', '.join(left_out)}")
     whole = Tup(tuple(args))
     if is_exception:
-        instance: Binding = ctx.new_object("record", (("args", whole), (GIVEN, whole)), cls)
+        instance: Any = ctx.new_object("record", (("args", whole), (GIVEN, whole)), cls)
     else:
         instance = instance_of(ctx, cls, args, kwargs, node)
-    if not isinstance(instance, Obj) or instance.key.kind != "record" or instance.key.cls is not cls:
+    if getattr(getattr(instance, "key", None), "cls", None) is not cls:
         return not_initialised(ctx, cls, instance, node)
     if dataclasses.is_dataclass(cls) and generated(cls, "__init__") is not None:
         values = dataclass_fields(ctx, cls, args, kwargs, node)

@@ -62,11 +62,6 @@ def values_read(ctx: Lowering, function: Any, args: list[Binding]) -> list[Bindi
 # ------------------------------------------------------------------ __new__
 
 
-def is_plainly_begun(ctx: Lowering, cls: type) -> bool:
-    """Whether a builtin class creates the instances of a class: no class of the user's defines ``__new__``."""
-    return not isinstance(from_class(ctx, cls, "__new__"), types.FunctionType)
-
-
 def instance_of(ctx: Lowering, cls: type, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """What ``cls.__new__`` returns."""
     if issubclass(cls, np.ndarray):
@@ -150,4 +145,4 @@ def is_super_of_class(owner: Binding) -> bool:
     return isinstance(owner, Above) and isinstance(owner.owner, Static) and isinstance(owner.owner.value, type)
 
 
-__all__ = ["instance_of", "is_derived_value", "is_plainly_begun", "is_super_of_class", "of_super_class", "values_read"]
+__all__ = ["instance_of", "is_derived_value", "is_super_of_class", "of_super_class", "values_read"]

@@ -440,16 +440,16 @@ class Storing:
         entries = dict(self.ctx.state.entries(key))
         del entries[STORAGE]
         is_container = container_of(key.cls) is not None
-        plain = isinstance(storage, Obj) and storage.key.exact in (None, collections.OrderedDict) and not storage.key.doubtful
-        if is_container and not plain:
+        held_items: Any = storage  # a list or dict, if the class derives from one
+        if is_container and (held_items.key.exact not in (None, collections.OrderedDict) or held_items.key.doubtful):
             return self.value(Broken("its contents are not supported"))
         cls, names = Const(key.cls, owner_name(self.ctx, key.cls)), self.ctx.call("list_of", *[Const(name) for name in entries])
         values = [self.value(held) for held in entries.values()]
-        content = self.new_object(storage, storage.key) if is_container and isinstance(storage, Obj) else self.value(storage)
+        content = self.new_object(held_items, held_items.key) if is_container else self.value(storage)
         instance = self.call(instance_of_container, cls, content, names, *values, effect=False)
-        if is_container and isinstance(storage, Obj):
-            self.ctx.state.handles[storage.key] = instance
-            self.ctx.storages[storage.key] = key.cls
+        if is_container:
+            self.ctx.state.handles[held_items.key] = instance
+            self.ctx.storages[held_items.key] = key.cls
         return instance
 
     def list_of(self, binding: Obj) -> Operand:

@@ -118,6 +118,7 @@ def test_a_static_number_decides(function):
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # the kernel is compiled
             check_right(function, POINT, jit)
+            symgrad.grad(function, jit=jit)(POINT)  # jit=True gives a notice of NumPy code
     symgrad.check_grads(function, (POINT,), order=2)
 
 
