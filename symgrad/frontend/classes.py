@@ -76,6 +76,7 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         instance = instance_of(ctx, cls, args, kwargs, node)
     if getattr(getattr(instance, "key", None), "cls", None) is not cls:
         return not_initialised(ctx, cls, instance, node)
+    result: Binding = instance
     if dataclasses.is_dataclass(cls) and generated(cls, "__init__") is not None:
         values = dataclass_fields(ctx, cls, args, kwargs, node)
         handed_on = [values.pop(field.name) for field in fields_of(cls) if is_init_var(field)]
@@ -84,7 +85,7 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         if (after := from_class(ctx, cls, "__post_init__")) is not None:
             rely_on_class(ctx, instance, cls, "__post_init__", after)
             call_function(ctx, after, [instance, *handed_on], {}, node)
-        return instance
+        return result
     init = from_class(ctx, cls, "__init__")
     is_container = container_of(cls) is not None
     if isinstance(init, types.FunctionType) and not (is_container and defined_by_base(cls, "__init__")):
@@ -92,7 +93,7 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         call_function(ctx, init, [instance, *args], kwargs, node)
     elif is_container:
         call_base(ctx, "__init__", instance, args, kwargs, node)
-    return instance
+    return result
 
 
 def not_initialised(ctx: Lowering, cls: type, instance: Binding, node: ast.AST) -> Binding:
