@@ -11,7 +11,7 @@ from inspect import Parameter
 from typing import Any, Protocol
 
 from symgrad.compile import PROGRAM
-from symgrad.frontend.source import from_source
+from symgrad.frontend.text.source import from_source
 from symgrad.identity import Same
 from symgrad.pipeline.job import ALONG
 from symgrad.signature import Signature

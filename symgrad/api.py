@@ -19,7 +19,7 @@ from symgrad.derivatives import Derived, derive
 from symgrad.dispatch.entry import examples_of
 from symgrad.errors import BadArgument, SaveError
 from symgrad.files import write_file
-from symgrad.frontend.source import describe, from_source, plain_function
+from symgrad.frontend.text.source import describe, from_source, plain_function
 from symgrad.jit import Jit
 from symgrad.marks import checkpoint, on_backward, stop_gradient
 from symgrad.parameters import Checkpoints, Wrt, options, resolve_wrt

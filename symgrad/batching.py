@@ -14,8 +14,8 @@ import numpy as np
 from symgrad.callables import derived
 from symgrad.derivatives import Derived
 from symgrad.errors import BadArgument
-from symgrad.frontend.adapters import adapted, is_adapted
-from symgrad.frontend.source import from_source
+from symgrad.frontend.functions.adapters import adapted, is_adapted
+from symgrad.frontend.text.source import from_source
 from symgrad.identity import Same
 from symgrad.jit import Jit
 from symgrad.parameters import Options

@@ -11,9 +11,9 @@ from typing import Any
 from symgrad.bound import Bound, bound
 from symgrad.derivatives import Derived, Directional, derive, not_whole
 from symgrad.errors import BadArgument
-from symgrad.frontend.adapters import adapted, is_adapted, refused_class
-from symgrad.frontend.reading import LIBRARIES, root_of
-from symgrad.frontend.source import describe, plain_function, seen_through
+from symgrad.frontend.functions.adapters import adapted, is_adapted, refused_class
+from symgrad.frontend.objects.reading import LIBRARIES, root_of
+from symgrad.frontend.text.source import describe, plain_function, seen_through
 from symgrad.identity import Same
 from symgrad.parameters import Options, What
 from symgrad.runtime.marks import Checkpointed

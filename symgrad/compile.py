@@ -15,9 +15,9 @@ from typing import Any
 
 from symgrad.codegen.texts import Emitted
 from symgrad.errors import InvalidIR, SymgradError, UnsupportedSyntax, anew
+from symgrad.frontend.containers.results import Lowered
 from symgrad.frontend.lower import lower
-from symgrad.frontend.results import Lowered
-from symgrad.frontend.source import Source, read
+from symgrad.frontend.text.source import Source, read
 from symgrad.ir.core import reachable
 from symgrad.jit import Pending
 from symgrad.loops.reach import OutOfReach
@@ -104,7 +104,7 @@ def derive_inside(*args: Any) -> Any:
 
 def varied_values(*args: Any) -> Any:
     """Return which values may carry a derivative, for questions that arise while a function is read."""
-    from symgrad.adjoint import activity
+    from symgrad.adjoint.analysis import activity
 
     return activity.varied_values(*args)
 

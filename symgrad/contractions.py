@@ -14,7 +14,7 @@ import numpy as np
 from symgrad.abstraction import record_names
 from symgrad.api import jvp
 from symgrad.errors import BadArgument
-from symgrad.frontend.source import from_source
+from symgrad.frontend.text.source import from_source
 from symgrad.text import attribute, has_literal, is_name, item, literal
 from symgrad.verification.agreement import children, is_float
 from symgrad.verification.directions import by_key, fresh, random_like

@@ -28,7 +28,7 @@ from symgrad.errors import BadArgument, IntegerArgument
 from symgrad.exits import checked, look_forward, watched
 from symgrad.explaining import explain as explained
 from symgrad.explaining import timings as table_of_timings
-from symgrad.frontend.source import describe, read
+from symgrad.frontend.text.source import describe, read
 from symgrad.identity import Same
 from symgrad.ir.difference import difference
 from symgrad.ir.show import show

@@ -6,11 +6,11 @@ import ast
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.bindings import Binding, Num, Partial, Ref, Static
-from symgrad.frontend.context import Lowering
-from symgrad.frontend.exact import is_callable
-from symgrad.frontend.reading import owner_name
-from symgrad.frontend.tables import special
+from symgrad.frontend.objects.reading import owner_name
+from symgrad.frontend.state.bindings import Binding, Num, Partial, Ref, Static
+from symgrad.frontend.state.context import Lowering
+from symgrad.frontend.state.tables import special
+from symgrad.frontend.values.exact import is_callable
 from symgrad.ir.core import Const
 from symgrad.ops.declare import constant, rule
 from symgrad.runtime import special as special_functions

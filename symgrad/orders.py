@@ -39,7 +39,7 @@ def derivative_of_order(
     ``args``, ``signature`` or annotations determine the types of the arguments; without them, gradients are assumed to be numbers.
     With ``value`` the last derivative also returns the value of the one before it, which must be a number.
 
-    >>> from symgrad.frontend.source import from_source
+    >>> from symgrad.frontend.text.source import from_source
     >>> energy = from_source("def energy(x: 'f8[:]'): return x @ x")
     >>> print(derivative_of_order(energy, None, 2).source().partition("(")[0])
     def energy_grad_jacobian

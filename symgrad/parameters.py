@@ -16,7 +16,7 @@ import numpy as np
 
 from symgrad.abstraction import abstract_value, from_annotation, parse_signature, split_types
 from symgrad.errors import BadArgument, IntegerArgument, SourceNotFound
-from symgrad.frontend.source import body_nodes, local_names, read
+from symgrad.frontend.text.source import body_nodes, local_names, read
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.jit import Jit
 from symgrad.kinds import passed_instead, row_of, what_of

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import CloudpickleMissing, SourceNotFound
-from symgrad.frontend.matching import KEPT, same_code
-from symgrad.frontend.source import describe, plain_function, text_of
+from symgrad.frontend.text.matching import KEPT, same_code
+from symgrad.frontend.text.source import describe, plain_function, text_of
 from symgrad.identity import Same
 from symgrad.ops.declarations import DECLARATIONS, DECLARED, Declaration
 from symgrad.runtime.batches import BATCH, Batch

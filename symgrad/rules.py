@@ -22,13 +22,13 @@ import numpy as np
 from symgrad.abstraction import parse_type
 from symgrad.dispatch.table import forget_all
 from symgrad.errors import BadArgument
-from symgrad.frontend.source import from_source
+from symgrad.frontend.text.source import from_source
 from symgrad.ir.types import UNKNOWN, Type
 from symgrad.ops import declarations, spelling
 from symgrad.ops.declare import ROWS, USER_ROWS, Alias, Law, Row, parse_signature
 from symgrad.ops.derive import SYMPY_NAMES, derive
-from symgrad.ops.elementwise import evaluator
 from symgrad.ops.indexing import Extents
+from symgrad.ops.rows.elementwise import evaluator
 from symgrad.ops.shapes import elementwise_law
 from symgrad.runtime.find import find
 from symgrad.text import has_literal, is_name

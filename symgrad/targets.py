@@ -13,7 +13,7 @@ from symgrad.runtime.kernels import COMPARED, has_numba, is_compared, own_compil
 from symgrad.runtime.load import LOCK, imported
 
 if TYPE_CHECKING:
-    from symgrad.adjoint.costs import Costs
+    from symgrad.adjoint.saving.costs import Costs
     from symgrad.pipeline.derivation import Derivation
     from symgrad.pipeline.job import Job
     from symgrad.pipeline.runner import Stage
@@ -49,7 +49,7 @@ def numba_missing() -> SymgradError | None:
 
 
 def numba_costs() -> Costs:
-    costs: Costs = imported("symgrad.adjoint.costs").COMPILED
+    costs: Costs = imported("symgrad.adjoint.saving.costs").COMPILED
     return costs
 
 

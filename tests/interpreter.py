@@ -20,10 +20,10 @@ import numpy as np
 
 from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While
 from symgrad.ir.types import DTYPES
-from symgrad.ops import engine, engine_lists, engine_opaque
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import steps, subscript
-from symgrad.ops.into import SUFFIX
+from symgrad.ops.rows import engine, engine_lists, engine_opaque
+from symgrad.ops.rows.into import SUFFIX
 
 VECTOR = ("arctan", "arctan2", "cbrt", "cos", "exp", "log", "power", "sin", "tan", "tanh")
 NUMBERS = (float, complex, np.inexact)

@@ -61,7 +61,7 @@ def copy(tmp_path: Path) -> Copy:
 
 #: where the row stands that the steps write: by file, the text and what is left of it without the row
 HELD = [
-    ("symgrad/ops/hypergeometric.py", 'special("cosm1(x)", dx="-sin(x)")\n', ""),
+    ("symgrad/ops/rows/hypergeometric.py", 'special("cosm1(x)", dx="-sin(x)")\n', ""),
     ("symgrad/ops/signatures.py", '"exprel", "cosm1", ', '"exprel", '),
     ("tests/ops/samples.py", " exprel cosm1", " exprel"),
 ]
@@ -72,7 +72,7 @@ def row(copy: Copy, declaration: str) -> None:
     assert "ops/spelling.py" in PAGE and "python -m symgrad.ops.derive" in PAGE and "tests/ops/samples.py" in PAGE
     for file, held, rest in HELD:  # the row as it is there, which the steps write anew
         copy.replace(file, held, rest)
-    copy.insert("symgrad/ops/special.py", 'special("expit(x)"', declaration + "\n")
+    copy.insert("symgrad/ops/rows/special.py", 'special("expit(x)"', declaration + "\n")
     copy.replace("symgrad/ops/signatures.py", '"logit", "log_expit"', '"logit", "log_expit", "cosm1"')
     derived = copy.run("-m", "symgrad.ops.derive")
     assert derived.returncode == 0, derived.stderr
@@ -177,8 +177,8 @@ def mean_of_numbers(x):
 def a_construct(copy: Copy, right: bool) -> tuple[bool, str]:
     """A function that takes a container, in the table of special calls, and a program with it; or one that gives a sum."""
     assert "`@special(f)`" in PAGE and "tests/programs.py" in PAGE
-    copy.append("symgrad/frontend/arrays.py", CONSTRUCT.replace("REDUCTION", "mean" if right else "sum"))
-    copy.insert("symgrad/frontend/arrays.py", "import ast", "import statistics\n")
+    copy.append("symgrad/frontend/library/arrays.py", CONSTRUCT.replace("REDUCTION", "mean" if right else "sum"))
+    copy.insert("symgrad/frontend/library/arrays.py", "import ast", "import statistics\n")
     copy.insert("tests/programs.py", "import types", "import statistics\n")
     copy.append("tests/programs.py", PROGRAM)
     return copy.checks("tests/test_corpus.py", "-k", "mean_of_numbers")

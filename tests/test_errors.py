@@ -20,7 +20,7 @@ import symgrad
 from symgrad import eager, errors
 from symgrad.eager import Tensor
 from symgrad.errors import SymgradError, UnknownFunction, UnsupportedSyntax, kinds, render, together
-from symgrad.frontend.source import from_source
+from symgrad.frontend.text.source import from_source
 from symgrad.location import Loc
 
 DOCUMENT = Path(__file__).parent.parent / "docs" / "errors.md"

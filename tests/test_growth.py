@@ -18,10 +18,11 @@ import pytest
 import symgrad
 from symgrad.eager import Tensor
 from symgrad.errors import IntegerArgument, SymgradError, UnsupportedSyntax
-from symgrad.frontend import aliases, recursion
-from symgrad.frontend.joins import Joining
-from symgrad.frontend.program_state import State
-from symgrad.frontend.source import read
+from symgrad.frontend.flow import aliases
+from symgrad.frontend.flow.joins import Joining
+from symgrad.frontend.functions import recursion
+from symgrad.frontend.state.program_state import State
+from symgrad.frontend.text.source import read
 from symgrad.ir.core import TRUE, Block, If, walk
 from symgrad.location import NOWHERE
 from symgrad.pipeline.emission import argument_names
@@ -194,7 +195,7 @@ def pending(count: int) -> str:
 
 
 def test_numbers_are_unboxed_by_as_much_work_as_there_are() -> None:
-    short, long = (steps(pending, count, False, "passes/unbox.py") for count in (6, 24))
+    short, long = (steps(pending, count, False, "passes/representation/unbox.py") for count in (6, 24))
     print(f"{pending.__name__}: {long / short:.2f} times the calls for sixteen times what is handed on")
 
     assert long < 16 * short

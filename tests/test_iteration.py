@@ -17,7 +17,7 @@ import pytest
 
 import symgrad
 from symgrad.errors import InvalidIR, SymgradError
-from symgrad.frontend.source import from_source
+from symgrad.frontend.text.source import from_source
 
 X = np.array([0.71, -1.33, 2.17, 0.43])
 Y = np.array([1.13, 0.37, -0.83, 2.29])

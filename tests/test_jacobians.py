@@ -21,7 +21,7 @@ from differences import derivative, direction_for, double, inner, leaves
 from programs import PROGRAMS, Program
 
 import symgrad
-from symgrad.adjoint import jacobian as rows
+from symgrad.adjoint.matrices import jacobian as rows
 from symgrad.errors import (
     BadArgument,
     IntegerArgument,

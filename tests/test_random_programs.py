@@ -18,7 +18,7 @@ from targets import outcome
 from targets import same as alike
 
 import symgrad
-from symgrad.adjoint import jacobian
+from symgrad.adjoint.matrices import jacobian
 from symgrad.errors import InvalidIR
 from symgrad.verification.directions import contracted
 

@@ -15,7 +15,7 @@ from sequences import KINDS, OPERATIONS, arguments, program
 import symgrad
 from symgrad.abstraction import abstract
 from symgrad.dispatch.table import KNOWN
-from symgrad.frontend.context import WRITTEN
+from symgrad.frontend.state.context import WRITTEN
 from symgrad.signature import FEW
 from symgrad.verification.directions import dot, moved, random_like
 

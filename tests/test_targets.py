@@ -18,7 +18,7 @@ from planted import anew
 
 import symgrad
 from symgrad import targets
-from symgrad.adjoint.costs import COMPILED, Costs
+from symgrad.adjoint.saving.costs import COMPILED, Costs
 from symgrad.errors import BadArgument, NotCompiled, NumbaMissing, SymgradError
 from symgrad.ir.core import UNDEF, Block, Call, Const, For, Func, If, Op, Operand, Value
 from symgrad.ir.types import Scalar, Tape, Type

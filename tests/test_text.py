@@ -93,11 +93,11 @@ def test_what_is_no_path_is_not_evaluated(path: str) -> None:
 
 #: what runs text: generated code behind the seam, sources that users hand over, formulas of our tables and checked ones of users
 RUNNING = {
-    "dispatch/guard.py": {"exec"}, "runtime/load.py": {"exec"}, "runtime/kernels.py": {"exec"}, "frontend/source.py": {"exec"},
-    "ops/elementwise.py": {"eval"},
+    "dispatch/guard.py": {"exec"}, "runtime/load.py": {"exec"}, "runtime/kernels.py": {"exec"}, "frontend/text/source.py": {"exec"},
+    "ops/rows/elementwise.py": {"eval"},
 }  # fmt: skip
 #: what may ask whether a word is an identifier: tables of our own, symbols of extents, colours of words
-ASKING = {"text.py", "highlight.py", "ops/declare.py", "ops/affine.py", "ir/sums.py"}
+ASKING = {"text.py", "highlight.py", "ops/declare.py", "ops/analysis/affine.py", "ir/sums.py"}
 
 
 @cache

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from symgrad.adjoint.analysis.zero_masks import Mask, either
 from symgrad.adjoint.unbroadcast import conformed, in_plane
-from symgrad.adjoint.zero_masks import Mask, either
 from symgrad.errors import NoDerivative
 from symgrad.ir.core import Block, Const, Op, Operand, Value
 from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Tape, Type, Unknown, is_complex, same_shape

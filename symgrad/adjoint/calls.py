@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.memory import Memory, has_memory
+from symgrad.adjoint.analysis.memory import Memory, has_memory
 from symgrad.adjoint.pullback import split_pullback
 from symgrad.ir.core import Apply, Block, Call, Func, Operand, Value, substitute, walk
 from symgrad.ir.layout import Layout
-from symgrad.ops.aliases import shares_of
+from symgrad.ops.analysis.aliases import shares_of
 from symgrad.ops.build import Builder
 
 Key = tuple[Func, tuple[int, ...], tuple[int, ...]]

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from symgrad.adjoint.activity import closure, dependences, differentiated, may_be_active, results_of
+from symgrad.adjoint.analysis.activity import closure, dependences, differentiated, may_be_active, results_of
 from symgrad.errors import BadArgument, CastStore, NoDerivative, SymgradError, UnknownFunction
 from symgrad.identity import Same
 from symgrad.ir.core import Apply, Block, Call, Const, Func, If, Op, Operand, Value, holds_complex, walk
 from symgrad.ir.types import Array, Box, List, Object, Scalar, Type, Unknown, is_complex
 from symgrad.kinds import FRACTION, passed_instead, row_of, what_of
-from symgrad.ops.complexes import NOT_HOLOMORPHIC, PARTLY_HOLOMORPHIC, RIGHT
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import is_part
 from symgrad.ops.replacements import instead_of
+from symgrad.ops.rows.complexes import NOT_HOLOMORPHIC, PARTLY_HOLOMORPHIC, RIGHT
 from symgrad.ops.spelling import CALLABLES
 
 #: rows of deferred calls: the callee has no rule

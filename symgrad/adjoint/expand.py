@@ -18,8 +18,8 @@ from symgrad.ir.core import Call, Const, Operand, Value
 from symgrad.ir.types import Array, List, Scalar, Type, is_complex, same_shape
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, Row
-from symgrad.ops.elementwise import SLOPES
 from symgrad.ops.indexing import steps
+from symgrad.ops.rows.elementwise import SLOPES
 
 BINARY: dict[type[ast.operator], str] = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "power", ast.MatMult: "matmul",

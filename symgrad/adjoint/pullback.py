@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symgrad.adjoint.activity import may_be_active
-from symgrad.adjoint.definedness import Presence
-from symgrad.adjoint.memory import Memory, has_memory
+from symgrad.adjoint.analysis.activity import may_be_active
+from symgrad.adjoint.analysis.definedness import Presence
+from symgrad.adjoint.analysis.memory import Memory, has_memory
 from symgrad.ir.core import NONE, Block, Call, Func, If, Op, Operand, Value, clone, substitute, uses, walk
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Type

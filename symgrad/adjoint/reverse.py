@@ -10,21 +10,21 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 
-from symgrad.adjoint import applied, branches, rows, tape_ops
 from symgrad.adjoint.accumulate import Scope
-from symgrad.adjoint.activity import active_values
-from symgrad.adjoint.budget import Budget
+from symgrad.adjoint.analysis.activity import active_values
 from symgrad.adjoint.calls import Pairs
-from symgrad.adjoint.checkpoints import Checkpoints
-from symgrad.adjoint.costs import INTERPRETED, Costs
-from symgrad.adjoint.fuse import fuse, mark
-from symgrad.adjoint.plan import MEANS, Means
-from symgrad.adjoint.prune import not_again, prune, share
 from symgrad.adjoint.pullback import split_pullback
-from symgrad.adjoint.recomputed_calls import BEGIN, gather
-from symgrad.adjoint.remarks import tell_activity
+from symgrad.adjoint.reversals import applied, branches, rows, tape_ops
+from symgrad.adjoint.reversals.fused_loops import fuse, mark
+from symgrad.adjoint.saving.budget import Budget
+from symgrad.adjoint.saving.checkpoints import Checkpoints
+from symgrad.adjoint.saving.costs import INTERPRETED, Costs
+from symgrad.adjoint.saving.plan import MEANS, Means
+from symgrad.adjoint.saving.prune import not_again, prune, share
+from symgrad.adjoint.saving.recomputed_calls import BEGIN, gather
+from symgrad.adjoint.saving.remarks import tell_activity
+from symgrad.adjoint.saving.tape import Unplanned, available
 from symgrad.adjoint.sweep import Sweep
-from symgrad.adjoint.tape import Unplanned, available
 from symgrad.ir.core import Block, Call, For, Func, Operand, Value, clone, substitute, walk
 from symgrad.ops.build import Builder, symbols
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.adjoint.accumulate import Cotangent, Ledger, Scope, cotangent_type, hinted, in_memory, loosened
+from symgrad.adjoint.analysis.path_conditions import Implied
 from symgrad.adjoint.calls import Pairs
 from symgrad.adjoint.expand import arithmetic, number, operand
-from symgrad.adjoint.path_conditions import Implied
 from symgrad.adjoint.unbroadcast import NARROW, Doubts, conformed, in_dtype, is_narrow
 from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, Func, Op, Operand, Value, While, uses, walk
 from symgrad.ir.layout import Layout, mixed

@@ -13,9 +13,9 @@ from itertools import pairwise
 
 from symgrad.ir.core import Apply, Block, Call, For, If, Op, Operand, Value, While
 from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape, Undefined
-from symgrad.ops.access_regions import PATHS
+from symgrad.ops.analysis.access_regions import PATHS
+from symgrad.ops.analysis.raising import may_raise
 from symgrad.ops.declare import ROWS, Row
-from symgrad.ops.raising import may_raise
 
 IMMUTABLE = (Scalar, ShapeOf, Undefined)
 CONTAINERS = (List, Tape)

@@ -31,7 +31,7 @@ def emit(func: Func, header: Header) -> Emitted:
     >>> from symgrad.ir.core import Block, Value
     >>> from symgrad.ops.build import Builder
     >>> from symgrad.ir.types import FLOAT
-    >>> import symgrad.ops.engine
+    >>> import symgrad.ops.rows.engine
     >>> x = Value(FLOAT, "x")
     >>> build = Builder(Block([x]))
     >>> build.block.yields = [build.call("number", x)]

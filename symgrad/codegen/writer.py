@@ -21,7 +21,7 @@ from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operan
 from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Type
 from symgrad.ir.unbound import Unbound, is_undefined
 from symgrad.location import Loc
-from symgrad.ops.aliases import TAPES
+from symgrad.ops.analysis.aliases import TAPES
 
 LEAVES = (ast.Break, ast.Return, ast.Raise)
 Finish = Callable[[list[Operand]], list[ast.stmt]]

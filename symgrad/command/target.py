@@ -20,7 +20,7 @@ from symgrad.bound import Bound
 from symgrad.command.usage import Usage
 from symgrad.derivatives import Derived
 from symgrad.errors import BadArgument, SymgradError
-from symgrad.frontend.source import read
+from symgrad.frontend.text.source import read
 from symgrad.orders import derivative_of_order, wrt_of
 from symgrad.parameters import annotated_signature
 from symgrad.text import is_dotted, item

@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.api import grad
 from symgrad.errors import SymgradError
 from symgrad.explorer.reading import Module, NotPython, file_of, parsed, read_module
-from symgrad.frontend.source import run_text
+from symgrad.frontend.text.source import run_text
 from symgrad.orders import wrt_of
 from symgrad.report.facts import facts_of
 from symgrad.report.html import Html, element

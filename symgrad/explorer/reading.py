@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.frontend.matching import KEPT
+from symgrad.frontend.text.matching import KEPT
 from symgrad.values import NotAValue, value_of
 
 #: modules whose import runs nothing of the user's

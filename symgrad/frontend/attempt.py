@@ -18,29 +18,11 @@ from typing import Any
 from symgrad.abstraction import mutable_parts
 from symgrad.containers import CONTAINERS, container_of, instance_of_container
 from symgrad.errors import SymgradError, UnsupportedSyntax, UnsureAlias, together
-from symgrad.frontend.abstract_values import Skeleton
-from symgrad.frontend.activation import body_result
-from symgrad.frontend.assigned_attributes import enter_attribute
-from symgrad.frontend.bindings import Binding, Broken, External, HeapKey, Location, Num, Obj, Ref, Static, Tup
-from symgrad.frontend.caller import Captured
-from symgrad.frontend.columns import split
-from symgrad.frontend.context import Lowering
-from symgrad.frontend.declared import call_itself, is_declared
-from symgrad.frontend.derived import NAMESPACE, STORAGE, check_container, check_given, check_named_tuple, is_remade, storage_of
-from symgrad.frontend.dicts import COUNTED
-from symgrad.frontend.distinct import related_outside, told_apart
-from symgrad.frontend.growing_dicts import is_growing
-from symgrad.frontend.growing_inner import enter_pools
-from symgrad.frontend.growing_sets import result_of
-from symgrad.frontend.interruptions import LoggersChange, Raised, StoredOutside, Unresolved
-from symgrad.frontend.memory_groups import copy_written
-from symgrad.frontend.messages import change_loggers
-from symgrad.frontend.outside import constant_text, outside
-from symgrad.frontend.pinning import pin_splits
-from symgrad.frontend.program_state import OUTSIDE, Frame
-from symgrad.frontend.reading import check_namespaces, owner_name, read_name, users_bases
-from symgrad.frontend.recursion import close, keep_arguments
-from symgrad.frontend.results import (
+from symgrad.frontend.calls.declared import call_itself, is_declared
+from symgrad.frontend.containers.growing_dicts import is_growing
+from symgrad.frontend.containers.growing_inner import enter_pools
+from symgrad.frontend.containers.growing_sets import result_of
+from symgrad.frontend.containers.results import (
     OWNER,
     Lowered,
     Result,
@@ -52,8 +34,26 @@ from symgrad.frontend.results import (
     relied_on,
     result_names,
 )
-from symgrad.frontend.source import Source, global_names, local_names
-from symgrad.frontend.stored import FROM_OUTSIDE, Storing
+from symgrad.frontend.flow.entry_copies import copy_written
+from symgrad.frontend.functions.activation import body_result
+from symgrad.frontend.functions.recursion import close, keep_arguments
+from symgrad.frontend.library.messages import change_loggers
+from symgrad.frontend.objects.assigned_attributes import enter_attribute
+from symgrad.frontend.objects.columns import split
+from symgrad.frontend.objects.derived import NAMESPACE, STORAGE, check_container, check_given, check_named_tuple, is_remade, storage_of
+from symgrad.frontend.objects.dicts import COUNTED
+from symgrad.frontend.objects.distinct import related_outside, told_apart
+from symgrad.frontend.objects.outside import constant_text, outside
+from symgrad.frontend.objects.reading import check_namespaces, owner_name, read_name, users_bases
+from symgrad.frontend.objects.stored import FROM_OUTSIDE, Storing
+from symgrad.frontend.state.abstract_values import Skeleton
+from symgrad.frontend.state.bindings import Binding, Broken, External, HeapKey, Location, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.state.caller import Captured
+from symgrad.frontend.state.context import Lowering
+from symgrad.frontend.state.interruptions import LoggersChange, Raised, StoredOutside, Unresolved
+from symgrad.frontend.state.pinning import pin_splits
+from symgrad.frontend.state.program_state import OUTSIDE, Frame
+from symgrad.frontend.text.source import Source, global_names, local_names
 from symgrad.identity import Same
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, applied, definitions, walk
 from symgrad.ir.types import BOOL, INT, Array, Dim, Extent, List, Struct, Type, holds_parts, is_plural

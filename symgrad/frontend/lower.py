@@ -9,41 +9,29 @@ from typing import Any
 
 from symgrad.abstraction import laid_out_as
 from symgrad.errors import SymgradError, UnsupportedSyntax, UnsureAlias
-from symgrad.frontend import (
-    arrays,
-    attributes,
-    builtins,
+from symgrad.frontend.attempt import Attempt
+from symgrad.frontend.calls import attributes
+from symgrad.frontend.constructs import (
     calls,
-    comparison,
-    complexes,
     comprehensions,
     copying,
     expressions,
-    factors,
-    failing,
-    folding,
-    fourier,
-    iterators,
-    keyed,
-    lists,
     loops,
     managers,
     match,
-    number_builtins,
-    operators,
-    ordering,
     raising,
-    running,
     statements,
-    truths,
     try_statements,
 )
-from symgrad.frontend.attempt import Attempt
-from symgrad.frontend.caller import Captured
-from symgrad.frontend.interruptions import AssignedOutside, CallsItself, GivenUp, LoggersChange, NeedsState, Recapture, StoredOutside
-from symgrad.frontend.opaque import source_of_library
-from symgrad.frontend.results import Lowered
-from symgrad.frontend.source import Source
+from symgrad.frontend.containers.results import Lowered
+from symgrad.frontend.library import arrays, builtins, complexes, factors, folding, fourier, iterators, keyed, number_builtins, ordering
+from symgrad.frontend.memory import failing
+from symgrad.frontend.objects import running
+from symgrad.frontend.objects.opaque import source_of_library
+from symgrad.frontend.state.caller import Captured
+from symgrad.frontend.state.interruptions import AssignedOutside, CallsItself, GivenUp, LoggersChange, NeedsState, Recapture, StoredOutside
+from symgrad.frontend.text.source import Source
+from symgrad.frontend.values import comparison, lists, operators, truths
 from symgrad.identity import Same
 from symgrad.ir.core import Call, Const, Func, Op, Value, reachable, walk
 from symgrad.notes import Note, Notes

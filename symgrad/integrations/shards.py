@@ -17,7 +17,7 @@ import numpy as np
 
 from symgrad.api import grad, jvp, value_and_grad
 from symgrad.errors import BadArgument, ClusterFailed, NotScalar, SourceNotFound, SymgradError
-from symgrad.frontend.matching import same_code
+from symgrad.frontend.text.matching import same_code
 from symgrad.integrations.objectives import as_derived
 from symgrad.integrations.vectors import matrix
 from symgrad.jacobians import hessian

@@ -248,7 +248,7 @@ class Func:
     form the forward half, if the function has two. ``notes`` collects remarks of the stages if requested;
     copies of the function share it. ``guarded``: if an exception of these classes is raised, the original
     function is called instead. ``shares``: the memory that results may share while the body is incomplete, see
-    ``ops/aliases.py``. ``original``: the user's function that the function was lowered from; text that is read calls
+    ``ops/analysis/aliases.py``. ``original``: the user's function that the function was lowered from; text that is read calls
     that one.
     """
 

@@ -14,9 +14,9 @@ from symgrad.ir.types import Array, Dim, Extent, List, Scalar, ShapeOf, Type, Un
 from symgrad.loops.bailouts import bail_out, if_zero, is_python, is_python_int
 from symgrad.loops.forms import DTYPES, Form, refuse, refuse_dtype, remember, stored
 from symgrad.loops.later_stores import LaterStores
+from symgrad.loops.numbers.scalars import is_index_arithmetic, lower_scalar
 from symgrad.loops.paths import Item
 from symgrad.loops.reach import OutOfReach, in_words, named
-from symgrad.loops.scalars import is_index_arithmetic, lower_scalar
 from symgrad.loops.writer import BOUNDED, FLOAT_BITS, LARGEST, Writer
 from symgrad.ops.build import known_extents, symbols
 from symgrad.ops.declare import ROWS

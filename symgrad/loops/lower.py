@@ -10,19 +10,20 @@ from collections.abc import Sequence
 
 from symgrad.ir.core import NONE, ONE, TRUE, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Type, Undefined, is_complex
-from symgrad.loops import lists, slot_tapes
 from symgrad.loops.arrays import as_float
 from symgrad.loops.bailouts import bail_out
-from symgrad.loops.complexes import OF_ARRAYS
 from symgrad.loops.context import Context, Frame, Stacks, Thing, is_nothing
 from symgrad.loops.forms import CHEAP, Form, as_kind, cast_to, mapped, refuse
+from symgrad.loops.lists import lists
+from symgrad.loops.numbers.complexes import OF_ARRAYS
 from symgrad.loops.reach import NoPlaces, OutOfReach, function_in_words, in_words, named
-from symgrad.loops.rules import COMPOSED, RULES, as_numpy_takes_it, pointwise, price_of, vector_name
-from symgrad.loops.stencils import neighbours
-from symgrad.loops.tapes import exemplify, given_lists, parts_of
+from symgrad.loops.rows.stencils import neighbours
+from symgrad.loops.rows.table import COMPOSED, RULES, as_numpy_takes_it, pointwise, price_of, vector_name
+from symgrad.loops.tapes import slot_tapes
+from symgrad.loops.tapes.tapes import exemplify, given_lists, parts_of
 from symgrad.loops.writer import Range, key_of, number, scalar
 from symgrad.ops.declare import ROWS
-from symgrad.passes.dce import dce
+from symgrad.passes.simplification.dce import dce
 
 #: rows of opaque calls
 OPAQUE = ("opaque", "opaque_pure", "solver")

@@ -17,7 +17,7 @@ from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape
 from symgrad.loops.accesses import handed_on, stored_to
 from symgrad.loops.context import Context, Thing, Turn
 from symgrad.loops.forms import CHEAP, Form, refuse
-from symgrad.loops.packed import copied, extents_of, pack, unpack
+from symgrad.loops.lists.packed import copied, extents_of, pack, unpack
 from symgrad.loops.reach import OutOfReach, in_words, named
 from symgrad.loops.writer import BOUNDED, Scope, Writer, key_of
 

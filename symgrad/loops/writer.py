@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, Literal
 
-import symgrad.ops.kernel  # noqa: F401  (its rows are used here)
+import symgrad.ops.rows.kernel  # noqa: F401  (its rows are used here)
 from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, If, Op, Operand, Value
 from symgrad.ir.types import INT, Array, Scalar, kind_of
 from symgrad.location import NOWHERE, Loc

@@ -18,9 +18,9 @@ from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Valu
 from symgrad.ir.sums import Sum, combined, extent_of, product_of, sum_of
 from symgrad.ir.types import INT, Array, Dim, Extent, List, Scalar, Shape, ShapeOf, Type, is_complex
 from symgrad.location import NOWHERE, Loc
-from symgrad.ops.complexes import INSTEAD, for_complex
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import Asked
+from symgrad.ops.rows.complexes import INSTEAD, for_complex
 
 
 def _added(a: Extent, b: Extent, times: int = 1) -> Extent | None:

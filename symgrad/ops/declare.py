@@ -39,7 +39,7 @@ class Row:
     output's. ``within``: so does that of the lists in it, which are changed. ``emit`` is the Python expression, or
     for ``statement`` rows the statement, that computes it; if ``by_name``, it refers to the operands by the names in
     the setting ``names``. ``batch`` is the rule that computes it for all examples of a batch, or all seeds, at once, one
-    of ``ops/batched.py``, or None: then there may be one in ``ops/seeds.py``.
+    of ``ops/batched.py``, or None: then there may be one in ``ops/seeds/seeds.py``.
     """
 
     name: str

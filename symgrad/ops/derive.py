@@ -112,7 +112,7 @@ def main() -> None:
     from pathlib import Path
 
     from symgrad.ops import spelling  # which reads every module with rows
-    from symgrad.ops.elementwise import FORMULAS
+    from symgrad.ops.rows.elementwise import FORMULAS
 
     assert spelling.CALLABLES
 

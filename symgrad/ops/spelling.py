@@ -337,7 +337,7 @@ def plain_call(row: str, via: str | None = None) -> tuple[str, str]:
 
 def load_rows() -> None:
     """Fill the row table."""
-    from symgrad.ops import (
+    from symgrad.ops.rows import (
         arrays,
         bessel,
         constants,

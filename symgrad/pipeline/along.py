@@ -8,12 +8,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from symgrad.adjoint.custom import expanded
+from symgrad.adjoint.reversals.custom import expanded
 from symgrad.codegen.numba import Surface, emit_kernel
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Emitted, Kernel
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.results import BY_KEYS, Result, in_template
+from symgrad.frontend.containers.results import BY_KEYS, Result, in_template
 from symgrad.ir.core import Func, clone
 from symgrad.ir.verify import verify
 from symgrad.paths import belongs, in_parts

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
 
-from symgrad.adjoint import solutions
 from symgrad.adjoint.checks import check, check_holomorphic, checked_when_run
-from symgrad.adjoint.costs import INTERPRETED, READ, Costs
-from symgrad.adjoint.custom import expanded
-from symgrad.adjoint.recomputed_calls import unmarked
+from symgrad.adjoint.reversals.custom import expanded
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.reverse import split_pullback as split_halves
+from symgrad.adjoint.saving.costs import INTERPRETED, READ, Costs
+from symgrad.adjoint.saving.recomputed_calls import unmarked
+from symgrad.adjoint.solvers import solutions
 from symgrad.codegen.describing import label
 from symgrad.codegen.header import Header
 from symgrad.codegen.numba import Surface, as_lists
@@ -26,13 +26,13 @@ from symgrad.codegen.pairs import Halves, emit_pair
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Emitted, Kernel, Pair
 from symgrad.errors import SymgradError
-from symgrad.frontend.results import Lowered, Result
+from symgrad.frontend.containers.results import Lowered, Result
 from symgrad.identity import Same
 from symgrad.ir.core import Call, Func, clone, holds_complex, reachable, walk
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ir.verify import verify
-from symgrad.ops.contents import holds_any
-from symgrad.passes.relations import relations
+from symgrad.ops.analysis.contents import holds_any
+from symgrad.passes.simplification.relations import relations
 from symgrad.pipeline.along import active_results, emission, kernel, result_text, tangent_words, written
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seed_checks, seeds_of
 from symgrad.pipeline.job import (

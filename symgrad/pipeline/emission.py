@@ -10,18 +10,18 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from symgrad.adjoint.recomputed_calls import unmarked
+from symgrad.adjoint.saving.recomputed_calls import unmarked
 from symgrad.codegen.header import Header
 from symgrad.codegen.python import emit, emit_to_run
 from symgrad.codegen.saved_kernels import kernel_piece
 from symgrad.codegen.texts import Emitted, Kernel, Pair, Seed
 from symgrad.errors import SaveError, UnsupportedSyntax
-from symgrad.frontend.results import BY_KEYS, OWNER, Result
+from symgrad.frontend.containers.results import BY_KEYS, OWNER, Result
 from symgrad.ir.core import Const, Func, Value, clone, holds_complex, walk
 from symgrad.ir.types import Array, Scalar, Type, is_complex
 from symgrad.loops.reach import OutOfReach
-from symgrad.ops.contents import holds_any
-from symgrad.ops.engine import is_surely_array
+from symgrad.ops.analysis.contents import holds_any
+from symgrad.ops.rows.engine import is_surely_array
 from symgrad.pipeline.job import TAKEN, Job, carries, lines_of, numbered, parameter_text, passed_text
 from symgrad.pipeline.registry import FILED, LOWER, LOWER_HALVES, OPTIMISE, PRINTABLE, READABLE, SIMPLIFY
 from symgrad.pipeline.runner import Stage, run, timed

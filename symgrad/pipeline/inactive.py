@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Sequence
 
-from symgrad.adjoint.activity import closure, dependences
-from symgrad.frontend.source import Source
+from symgrad.adjoint.analysis.activity import closure, dependences
+from symgrad.frontend.text.source import Source
 from symgrad.ir.core import Block, Call, For, Func, Operand, Value, While, walk
 from symgrad.ir.types import Array, List, Scalar, Type
 from symgrad.location import Loc

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from symgrad.errors import BadArgument, NotScalar, UnknownType, UnsupportedArgument, UnsupportedSyntax
-from symgrad.frontend.results import OWNER, Lowered, Result, in_template
-from symgrad.frontend.source import Source
+from symgrad.frontend.containers.results import OWNER, Lowered, Result, in_template
+from symgrad.frontend.text.source import Source
 from symgrad.ir.core import Func, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown, is_complex
 from symgrad.location import Loc

@@ -37,7 +37,7 @@ def halves_of(whole: Func, values: int, seeds: int) -> tuple[Func, Func, Mapping
 
 def with_effects(job: Job, surface: Surface, program: Func) -> Surface:
     """Remove the calls with side effects from a program that becomes a kernel, in place; the caller makes them after the kernel."""
-    from symgrad.loops.delayed_effects import effects_behind  # of the stages for kernels
+    from symgrad.loops.tapes.delayed_effects import effects_behind  # of the stages for kernels
 
     effects = effects_behind(program)
     if effects is None:
@@ -69,7 +69,7 @@ def crossing_lists(operands: Sequence[Operand]) -> dict[int, Crossing]:
     """The parameters or results that are lists, by index, with their representation as arrays."""
     if not any(isinstance(operand.type, List) for operand in operands):
         return {}
-    from symgrad.loops.crossing import crosses  # of the stages for kernels, not needed for NumPy code
+    from symgrad.loops.lists.crossing import crosses  # of the stages for kernels, not needed for NumPy code
 
     return {k: form for k, operand in enumerate(operands) if (form := crosses(operand.type)) is not None}
 

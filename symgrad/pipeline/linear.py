@@ -10,10 +10,10 @@ import itertools
 from dataclasses import dataclass, replace
 
 from symgrad.adjoint.calling import with_sensitivities
-from symgrad.adjoint.costs import Costs
-from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.pullback import split_pullback
+from symgrad.adjoint.reversals.custom import expanded
 from symgrad.adjoint.reverse import gradient
+from symgrad.adjoint.saving.costs import Costs
 from symgrad.codegen.header import Header
 from symgrad.codegen.numba import Surface
 from symgrad.codegen.pairs import Halves, emit_pair

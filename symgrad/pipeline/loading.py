@@ -13,7 +13,7 @@ import numpy as np
 
 from symgrad.codegen.texts import Emitted
 from symgrad.errors import BadArgument, CaughtException, NotScalar
-from symgrad.frontend.results import Lowered
+from symgrad.frontend.containers.results import Lowered
 from symgrad.ir.core import Func
 from symgrad.kinds import row_of
 from symgrad.location import Loc

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from symgrad.ir.core import Func, clone
-from symgrad.loops.definedness import doubtful_values
 from symgrad.loops.lower import Lowering, walked, whole
 from symgrad.loops.reach import NoPlaces
 from symgrad.loops.splitting import Parted, parted
+from symgrad.loops.transforms.definedness import doubtful_values
 from symgrad.loops.writer import Writer
 from symgrad.pipeline.registry import ARRAYS, GROWING, LOOPS, NUMBERS, OPTIMISE
 from symgrad.pipeline.runner import PassContext, run, timed

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from symgrad.adjoint.costs import Costs
-from symgrad.adjoint.jacobian import jacobian
+from symgrad.adjoint.matrices.jacobian import jacobian
+from symgrad.adjoint.saving.costs import Costs
 from symgrad.ir.core import For, Func, Op, Value, While, walk
 from symgrad.ir.sums import ONE, sum_of
 from symgrad.ir.types import Array, Scalar, Tape, Type
 from symgrad.ops.batched import NotBatched
-from symgrad.ops.seed_products import holds_products
+from symgrad.ops.seeds.seed_products import holds_products
 from symgrad.pipeline.job import Job
 from symgrad.pipeline.wrt import budget_of
 from symgrad.signature import Related, extent_words, is_choice

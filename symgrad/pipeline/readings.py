@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from symgrad.errors import SymgradError
-from symgrad.frontend.results import Lowered
+from symgrad.frontend.containers.results import Lowered
 from symgrad.ir.core import Func
 from symgrad.signature import Signature
 

@@ -14,7 +14,7 @@ from symgrad.errors import InvalidIR
 from symgrad.ir.core import Call, For, Func, If, Value, While, clone, walk
 from symgrad.ir.verify import verify
 from symgrad.notes import Notes, Timing
-from symgrad.ops.contents import Contents
+from symgrad.ops.analysis.contents import Contents
 from symgrad.ops.declare import ROWS
 from symgrad.progress import enter
 from symgrad.runtime.load import imported
@@ -31,8 +31,8 @@ PROPERTIES: dict[str, str] = {
 class Pass:
     """A transformation of a function of the IR.
 
-    ``name`` is the name of its module in ``symgrad/passes``, or of a module of another package, with the package
-    before it; ``at`` is the location of any other. ``takes`` are fields of the ``PassContext`` that it receives in
+    ``at`` is the package of its module, if module and function have its name, or else its module and function,
+    separated by a colon; ``takes`` are fields of the ``PassContext`` that it receives in
     addition to the function, or to its block if it is ``on_block``. ``needs`` are words of ``CONTENTS``: on a
     function that contains none of them the pass changes nothing, and is skipped. ``requires`` are passes that have
     run before it, ``preserves`` are ``PROPERTIES``. A pass is ``optional`` if omitting it only costs speed. Its
@@ -41,7 +41,7 @@ class Pass:
     """
 
     name: str
-    at: str = ""
+    at: str
     takes: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
@@ -53,10 +53,10 @@ class Pass:
     @property
     def place(self) -> str:
         """Its module and its function, separated by a colon."""
-        if self.at:
+        if ":" in self.at:
             return f"symgrad.{self.at}"
-        package, _, name = self.name.rpartition(".")
-        return f"symgrad.{package or 'passes'}.{name}:{name}"
+        name = self.name.rpartition(".")[2]
+        return f"symgrad.{self.at}.{name}:{name}"
 
     @property
     def function(self) -> Callable[..., Any]:

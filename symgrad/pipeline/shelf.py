@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from symgrad.codegen.texts import Emitted, Kernel, Pair, Tie
-from symgrad.frontend.results import Result
+from symgrad.frontend.containers.results import Result
 from symgrad.identity import Same
 from symgrad.ir.faithful import LIBRARIES, Faithful, Plain, Unfaithful, known_object, plain_data, plain_place, plain_type
 from symgrad.ir.scan import parse_type

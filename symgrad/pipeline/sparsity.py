@@ -6,7 +6,7 @@ import itertools
 from string import Formatter
 
 from symgrad.codegen.texts import Emitted
-from symgrad.frontend.results import Result
+from symgrad.frontend.containers.results import Result
 from symgrad.ir.core import Func
 from symgrad.pipeline.emission import argument_names, seed_places
 from symgrad.pipeline.job import Job, document, numbered, parameter_text, sequence, with_leaves

@@ -10,7 +10,7 @@ from symgrad.errors import SymgradError
 from symgrad.signature import Compiled
 
 if TYPE_CHECKING:
-    from symgrad.adjoint.costs import Costs
+    from symgrad.adjoint.saving.costs import Costs
     from symgrad.pipeline.runner import Stage
 
 Read = Callable[[str], Any]  #: evaluates an expression over the user's parameters

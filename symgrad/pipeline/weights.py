@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from symgrad.errors import BadArgument
-from symgrad.frontend.results import Result
+from symgrad.frontend.containers.results import Result
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, substitute
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.ops.build import Builder, symbols

@@ -5,8 +5,8 @@ The result may not depend on an argument, or two arguments may be one object. A 
 
 from __future__ import annotations
 
-from symgrad.adjoint.activity import matters
-from symgrad.adjoint.budget import Budget
+from symgrad.adjoint.analysis.activity import matters
+from symgrad.adjoint.saving.budget import Budget
 from symgrad.errors import BadArgument, NotActive, UnsureAlias
 from symgrad.ir.core import Func
 from symgrad.ir.types import Array, is_float

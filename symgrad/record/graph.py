@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.adjoint.activity import active_values, matters, may_be_active
-from symgrad.adjoint.custom import expanded
+from symgrad.adjoint.analysis.activity import active_values, matters, may_be_active
+from symgrad.adjoint.reversals.custom import expanded
 from symgrad.adjoint.reverse import gradient
 from symgrad.errors import NoDerivative
 from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value, While, clone_block, substitute, walk

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import BadArgument, InvalidIR, SymgradError
+from symgrad.frontend.containers.results import Lowered
 from symgrad.frontend.lower import lower
-from symgrad.frontend.results import Lowered
-from symgrad.frontend.source import from_source, read
+from symgrad.frontend.text.source import from_source, read
 from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, clone_op
 from symgrad.ir.types import Array, Dim, ShapeOf, Type
 from symgrad.ir.verify import verify

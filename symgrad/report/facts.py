@@ -15,7 +15,7 @@ from symgrad.codegen.texts import Emitted, Tie
 from symgrad.derivatives import EVERY, Derived
 from symgrad.dispatch.entry import Entry
 from symgrad.errors import BadArgument
-from symgrad.frontend.source import Source, describe, read
+from symgrad.frontend.text.source import Source, describe, read
 from symgrad.ir.core import Func
 from symgrad.ir.show import show
 from symgrad.location import Loc

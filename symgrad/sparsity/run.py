@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.adjoint.activity import may_be_active, parameters
+from symgrad.adjoint.analysis.activity import may_be_active, parameters
 from symgrad.codegen.header import Header
 from symgrad.codegen.python import emit_to_run
 from symgrad.identity import Same

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgrad.adjoint.calling import with_sensitivities
-from symgrad.adjoint.custom import expanded
-from symgrad.adjoint.elements import Elements
-from symgrad.adjoint.jacobian import name_of
-from symgrad.adjoint.seed_batches import together
+from symgrad.adjoint.matrices.elements import Elements
+from symgrad.adjoint.matrices.jacobian import name_of
+from symgrad.adjoint.matrices.seed_batches import together
+from symgrad.adjoint.reversals.custom import expanded
 from symgrad.ir.core import NONE, Block, Func, Operand, Value, substitute
 from symgrad.ir.types import Array
 from symgrad.ops.build import Builder, know, symbols
-from symgrad.ops.seeds import Batch
+from symgrad.ops.seeds.seeds import Batch
 from symgrad.tangent.write import push_forward
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.adjoint.accumulate import Ledger, cotangent_type, zero_number
-from symgrad.adjoint.memory import Memory, has_memory
+from symgrad.adjoint.analysis.memory import Memory, has_memory
+from symgrad.adjoint.analysis.zero_masks import alike
 from symgrad.adjoint.unbroadcast import conformed
-from symgrad.adjoint.zero_masks import alike
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, walk
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, List, Scalar, Tape, Type

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from symgrad.adjoint.costs import Costs
-from symgrad.adjoint.custom import expanded
+from symgrad.adjoint.reversals.custom import expanded
 from symgrad.adjoint.reverse import gradient
+from symgrad.adjoint.saving.costs import Costs
 from symgrad.errors import NoDerivative
 from symgrad.ir.core import Block, Call, Func, Operand, Value, substitute
 

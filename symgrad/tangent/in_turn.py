@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from symgrad.adjoint.calling import with_sensitivities
-from symgrad.adjoint.costs import INTERPRETED, Costs
-from symgrad.adjoint.custom import expanded
-from symgrad.adjoint.elements import Elements, Part
-from symgrad.adjoint.invariants import common, distributed
-from symgrad.adjoint.jacobian import Rows, name_of
+from symgrad.adjoint.matrices.elements import Elements, Part
+from symgrad.adjoint.matrices.invariants import common, distributed
+from symgrad.adjoint.matrices.jacobian import Rows, name_of
+from symgrad.adjoint.reversals.custom import expanded
 from symgrad.adjoint.reverse import gradient
+from symgrad.adjoint.saving.costs import INTERPRETED, Costs
 from symgrad.ir.core import NONE, ONE, ZERO, Block, Const, For, Func, Operand, Value, substitute
 from symgrad.ir.types import INT, is_complex
 from symgrad.tangent.half import linear_half

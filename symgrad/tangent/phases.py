@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from symgrad.adjoint.activity import active_values
+from symgrad.adjoint.analysis.activity import active_values
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, clone, substitute, walk
 from symgrad.ir.types import FLOAT, is_complex
 from symgrad.ops.build import Builder

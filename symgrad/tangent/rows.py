@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.adjoint.activity import parameters
+from symgrad.adjoint.analysis.activity import parameters
 from symgrad.adjoint.expand import Expansion, is_by_numpy, operand
-from symgrad.adjoint.remarks import grouped
-from symgrad.adjoint.rows import meanings, scaled, squared
+from symgrad.adjoint.reversals.rows import meanings, scaled, squared
+from symgrad.adjoint.saving.remarks import grouped
 from symgrad.ir.core import Call, Const, Operand, Value
 from symgrad.ir.types import Array, List, Object, Scalar, ShapeOf, Tape, is_complex
 from symgrad.notes import Notes

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.memory import has_memory
+from symgrad.adjoint.analysis.memory import has_memory
 from symgrad.ir.core import Block, Call, Func, If, Op, Value, uses, walk
-from symgrad.ops.aliases import Groups, memory_groups
+from symgrad.ops.analysis.aliases import Groups, memory_groups
 from symgrad.ops.declare import ROWS
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from symgrad.adjoint.activity import may_be_active
-from symgrad.adjoint.tape_ops import active_places
+from symgrad.adjoint.analysis.activity import may_be_active
+from symgrad.adjoint.reversals.tape_ops import active_places
 from symgrad.ir.core import Call, Operand, Value
 from symgrad.tangent.forward import Forward, hinted, pushes, tangent_type
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from symgrad.adjoint.calling import options_of, put
-from symgrad.adjoint.custom import WRITERS, expanded
-from symgrad.adjoint.solutions import OF_ROWS, solution_pullback
-from symgrad.adjoint.trajectories import INITIAL, Moved, parted
+from symgrad.adjoint.reversals.custom import WRITERS, expanded
+from symgrad.adjoint.solvers.solutions import OF_ROWS, solution_pullback
+from symgrad.adjoint.solvers.trajectories import INITIAL, Moved, parted
 from symgrad.ir.core import NONE, Block, Call, Const, Func, Operand, Value
 from symgrad.ir.types import INT, Array, Dim
 from symgrad.ops.build import Builder, symbols

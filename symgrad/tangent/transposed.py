@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.adjoint.custom import expanded
 from symgrad.adjoint.expand import Absent, Expansion, is_by_numpy, operand
+from symgrad.adjoint.reversals.custom import expanded
 from symgrad.adjoint.reverse import gradient
 from symgrad.errors import NoDerivative
 from symgrad.ir.core import Block, Call, Func, Operand, Value, clone_block, substitute, walk

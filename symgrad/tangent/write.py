@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from symgrad.adjoint.activity import active_values
-from symgrad.adjoint.recomputed_calls import unmarked
-from symgrad.adjoint.remarks import tell_activity
+from symgrad.adjoint.analysis.activity import active_values
+from symgrad.adjoint.saving.recomputed_calls import unmarked
+from symgrad.adjoint.saving.remarks import tell_activity
 from symgrad.ir.core import Call, For, Func, If, Op, Operand, Value, While, clone, walk
 from symgrad.ir.types import Array, List
-from symgrad.ops.aliases import memory_groups, shares_of
+from symgrad.ops.analysis.aliases import memory_groups, shares_of
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS
 from symgrad.tangent import flow, rows, tapes

@@ -21,8 +21,8 @@ import numpy as np
 
 from symgrad.abstraction import is_record, record_names
 from symgrad.containers import CONTAINERS, call_of_base, container_of, copied_container, items_held
-from symgrad.frontend.opaque import GENERATORS
-from symgrad.frontend.results import Lowered
+from symgrad.frontend.containers.results import Lowered
+from symgrad.frontend.objects.opaque import GENERATORS
 from symgrad.identity import Same
 from symgrad.ir.core import Call, Const, Op, Operand, Value, reachable, walk
 from symgrad.ir.types import INT, Array, List, Object, Scalar, Type
@@ -228,7 +228,7 @@ STORES = (setattr, delattr, operator.setitem, operator.delitem, refill, np.copyt
 STORING = frozenset({"append", "extend", "pop", "add", "discard", "sort"})
 #: the types of objects whose content the frontend tracks
 FOLLOWED = tuple(map(Object, ("list", "dict", "record")))
-#: the type of Python sets that a program creates for itself (``frontend/growing_sets.py``)
+#: the type of Python sets that a program creates for itself (``frontend/containers/growing_sets.py``)
 OWN = Object("container")
 #: constructors of generators that draw the same numbers for the same seed
 SEEDED = (np.random.default_rng, np.random.RandomState)

@@ -24,7 +24,7 @@ from typing import Any, Literal
 import numpy as np
 
 from symgrad.errors import BadArgument, Mismatch, SymgradError
-from symgrad.frontend.adapters import ADAPTS
+from symgrad.frontend.functions.adapters import ADAPTS
 from symgrad.paths import value_at, with_parts
 from symgrad.runtime.load import LOCK
 from symgrad.signature import Comparable, Compiled, Signature

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import Mismatch, SourceNotFound
-from symgrad.frontend.source import Source, read
+from symgrad.frontend.text.source import Source, read
 from symgrad.signature import Signature
 
 #: the maximum length of a result in a message, and in a report

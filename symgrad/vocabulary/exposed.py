@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from symgrad.errors import refused
-from symgrad.frontend.source import from_source
+from symgrad.frontend.text.source import from_source
 from symgrad.record.operations import frozen
 from symgrad.vocabulary.dispatch import apply
 from symgrad.vocabulary.promotion import as_float

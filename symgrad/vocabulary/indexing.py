@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import refused
-from symgrad.frontend.source import from_source
+from symgrad.frontend.text.source import from_source
 from symgrad.functional.tensors import reshape
 from symgrad.vocabulary.dispatch import APPLY, apply
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.frontend.source import from_source
+from symgrad.frontend.text.source import from_source
 from symgrad.record.operations import frozen, literal
 from symgrad.text import is_name
 from symgrad.vocabulary.dispatch import APPLY, apply

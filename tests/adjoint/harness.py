@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-import symgrad.ops.arrays
-import symgrad.ops.constants
-import symgrad.ops.creation
-import symgrad.ops.elementwise
-import symgrad.ops.engine
-import symgrad.ops.engine_lists
-import symgrad.ops.engine_opaque
-import symgrad.ops.joining
-import symgrad.ops.linalg
-import symgrad.ops.reductions  # noqa: F401
+import symgrad.ops.rows.arrays
+import symgrad.ops.rows.constants
+import symgrad.ops.rows.creation
+import symgrad.ops.rows.elementwise
+import symgrad.ops.rows.engine
+import symgrad.ops.rows.engine_lists
+import symgrad.ops.rows.engine_opaque
+import symgrad.ops.rows.joining
+import symgrad.ops.rows.linalg
+import symgrad.ops.rows.reductions  # noqa: F401
 from symgrad.adjoint.reverse import gradient
 from symgrad.ir.core import Func
 from symgrad.ir.parse import parse

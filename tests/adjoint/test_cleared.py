@@ -7,7 +7,7 @@ import pytest
 from interpreter import oracle
 
 import symgrad.compile  # all rows
-from symgrad.adjoint.reductions import cleared
+from symgrad.adjoint.analysis.reductions import cleared
 from symgrad.ir.core import Call, walk
 from symgrad.ir.parse import parse
 from symgrad.ir.verify import verify

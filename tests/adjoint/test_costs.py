@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symgrad.adjoint.costs import COMPILED, INTERPRETED, Costs
+from symgrad.adjoint.saving.costs import COMPILED, INTERPRETED, Costs
 from symgrad.ir.core import Call, Func, Value, walk
 from symgrad.ir.parse import parse
 from symgrad.ir.types import Array, Scalar

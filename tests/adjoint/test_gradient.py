@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symgrad.adjoint.activity import matters
+from symgrad.adjoint.analysis.activity import matters
 from symgrad.adjoint.pullback import split_pullback
 from symgrad.ir.core import Apply, Block, Call, Const, Func, If, Operand, Value, walk
 from symgrad.ir.parse import parse

@@ -7,11 +7,11 @@ import random
 
 import pytest
 
-from symgrad.adjoint.path_conditions import implied
+from symgrad.adjoint.analysis.path_conditions import implied
 from symgrad.ir.core import Block, Call, Const, If, Op, Operand, Value, walk
 from symgrad.ir.types import BOOL
 from symgrad.location import Loc
-from symgrad.ops import elementwise  # noqa: F401
+from symgrad.ops.rows import elementwise  # noqa: F401
 
 INPUTS = 3
 LOC = Loc("f.py", 1)

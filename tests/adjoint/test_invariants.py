@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.adjoint import invariants
-from symgrad.adjoint import jacobian as rows
+from symgrad.adjoint.matrices import invariants
+from symgrad.adjoint.matrices import jacobian as rows
 from symgrad.ops.batched import NotBatched
 from symgrad.tangent import columns
 

@@ -19,7 +19,7 @@ import numpy as np
 
 import symgrad
 from symgrad.errors import NotCompiled
-from symgrad.frontend.source import read
+from symgrad.frontend.text.source import read
 from tests.bench.case import Case, Function
 
 Build = Callable[[Case], Function | None]  #: a function of the program's arguments -> value and tuple of gradients

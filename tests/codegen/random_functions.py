@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from symgrad.ir.core import FALSE, UNDEF, Block, Const, For, Func, If, Operand, Value, While
 from symgrad.ir.types import BOOL, FLOAT, INT, Array, Type
 from symgrad.location import Loc
-from symgrad.ops import arrays, elementwise, engine, engine_lists, engine_opaque, reductions  # noqa: F401
 from symgrad.ops.build import Builder
+from symgrad.ops.rows import arrays, elementwise, engine, engine_lists, engine_opaque, reductions  # noqa: F401
 
 SIZE = 4
 VECTOR = Array("f64", (SIZE,), "C")

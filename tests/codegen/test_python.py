@@ -17,8 +17,8 @@ from symgrad.codegen.texts import Emitted
 from symgrad.ir.core import UNDEF, Apply, Block, Const, For, Func, If, Value
 from symgrad.ir.parse import parse
 from symgrad.ir.types import FLOAT, INT, Array
-from symgrad.ops import arrays, creation, elementwise, engine, engine_lists, engine_opaque, reductions  # noqa: F401
 from symgrad.ops.build import Builder
+from symgrad.ops.rows import arrays, creation, elementwise, engine, engine_lists, engine_opaque, reductions  # noqa: F401
 from symgrad.runtime.load import load
 
 VECTOR = Array("f64", (4,), "C")

@@ -11,7 +11,7 @@ from symgrad.codegen.header import Header
 from symgrad.codegen.python import emit
 from symgrad.ir.core import Func, clone
 from symgrad.ir.verify import verify
-from symgrad.passes.buffer_reuse import buffer_reuse
+from symgrad.passes.memory.buffer_reuse import buffer_reuse
 from symgrad.runtime.load import load
 from tests.codegen.random_functions import random_function
 from tests.interpreter import duplicate, oracle, same

@@ -18,8 +18,8 @@ import pytest
 import symgrad
 from symgrad.bound import Bound
 from symgrad.errors import BadArgument, IntegerArgument, NotScalar, SourceNotFound, SymgradError, UnknownFunction
-from symgrad.frontend.adapters import adapted
-from symgrad.frontend.source import read
+from symgrad.frontend.functions.adapters import adapted
+from symgrad.frontend.text.source import read
 
 scipy_special = pytest.importorskip("scipy.special")
 scipy_stats = pytest.importorskip("scipy.stats")

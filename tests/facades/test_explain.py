@@ -20,7 +20,7 @@ from symgrad.__main__ import main
 from symgrad.explaining import explain
 from symgrad.location import Loc
 from symgrad.notes import KINDS, STAGES, Note, Notes
-from symgrad.passes.doubts import DOUBTS
+from symgrad.passes.simplification.doubts import DOUBTS
 from tests.programs import PROGRAMS, Program
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "explain.md").read_text()

@@ -13,7 +13,7 @@ import pytest
 
 import symgrad
 from symgrad.errors import BadArgument, NotActive, NotActiveWarning
-from symgrad.frontend.source import from_source
+from symgrad.frontend.text.source import from_source
 
 TARGETS = [False, "auto"]
 #: functions of x, with words of the reason and the text of the place

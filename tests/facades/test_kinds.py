@@ -19,7 +19,7 @@ import pytest
 
 import symgrad
 from symgrad.errors import BadArgument, NotScalar, SymgradError
-from symgrad.frontend.source import from_source
+from symgrad.frontend.text.source import from_source
 from symgrad.kinds import KINDS, conversion, overrides, row_of
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "arguments.md"

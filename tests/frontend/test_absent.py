@@ -13,7 +13,7 @@ from programs import PROGRAMS, Program
 
 import symgrad
 from symgrad.errors import SymgradError
-from symgrad.frontend.path_conditions import Decided
+from symgrad.frontend.state.path_conditions import Decided
 from symgrad.ir.core import Const, Value
 from symgrad.ir.types import BOOL
 

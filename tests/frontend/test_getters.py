@@ -1,4 +1,4 @@
-"""What stands outside the function is read by ``frontend/reading.py`` alone, which notes what was read: a test over the syntax trees."""
+"""What stands outside the function is read by ``frontend/objects/reading.py`` alone, which notes what was read: a test over the syntax trees."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("classes", "*"): (5, "which kind of class is made: its fields are written when it is defined"),
     ("copying", "check_copied"): (1, "what every object has"),
     ("dicts", "combined"): (1, "a method of a set of ours"),
-    ("iterate", "every_item"): (1, "a field of a binding"),
+    ("iterables", "every_item"): (1, "a field of a binding"),
     ("outside", "variable_of_module"): (1, "which module it is"),
     ("purity", "is_pure_use"): (2, "what a function that may be called is written in; it is called by name"),
     ("purity", "makes_seeded"): (1, "the same"),
     ("matching", "*"): (10, "the fields of code objects and nodes; the loader and the file of a module, and where a text is kept"),
-    ("memory", "*"): (3, "a class of another library's; fields of types"),
+    ("loads", "*"): (3, "a class of another library's; fields of types"),
     ("methods", "call_method"): (1, "a method of a generator of random numbers"),
     ("nested", "*"): (4, "marks that only derivatives of ours have"),
     ("declared", "check_conversions"): (2, "what numba was told when the function was declared"),
@@ -96,7 +96,7 @@ def is_plain(owner: ast.expr, rest: list[ast.expr]) -> bool:
     return text in LIBRARIES | NODES | TYPES or text.endswith(".type") or "ctx.type_of(" in text
 
 
-@pytest.mark.parametrize("path", sorted(FRONTEND.glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(FRONTEND.rglob("*.py")), ids=lambda path: path.stem)
 def test_the_outside_world_has_one_getter(path: Path) -> None:
     if path.stem == "reading":
         return

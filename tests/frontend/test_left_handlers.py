@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.frontend.exceptions import RAISED, taken_by
-from symgrad.frontend.joins import Joining
+from symgrad.frontend.flow.edges import RAISED, taken_by
+from symgrad.frontend.flow.joins import Joining
 
 
 def nested(x, names):

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from symgrad.errors import SourceNotFound, StaleSource
-from symgrad.frontend import matching
-from symgrad.frontend.matching import imported_names, inside, locate, parsed
-from symgrad.frontend.source import from_source, read
+from symgrad.frontend.text import matching
+from symgrad.frontend.text.matching import imported_names, inside, locate, parsed
+from symgrad.frontend.text.source import from_source, read
 from tests.places.programs import run
 
 ROOT = Path(matching.__file__).parent.parent
@@ -34,7 +34,9 @@ def functions_of(text: str, name: str = "<text>", part: slice = slice(None)) -> 
 # ------------------------------------------------------------------ what is right is found
 
 
-@pytest.mark.parametrize("module", ["frontend/matching.py", "frontend/source.py", "testing.py", "eager/tensor.py", "ops/engine.py"])
+@pytest.mark.parametrize(
+    "module", ["frontend/text/matching.py", "frontend/text/source.py", "testing.py", "eager/tensor.py", "ops/rows/engine.py"]
+)
 def test_every_function_of_a_file_is_found_where_it_stands(module: str) -> None:
     text = (ROOT / module).read_text()
     for function in functions_of(text):
@@ -135,7 +137,7 @@ def test_lambdas_as_defaults_and_decorators() -> None:
 def test_lambdas_without_columns(tmp_path: Path) -> None:
     """Where they are the same either text does, else the way out is said."""
     program = (
-        "from symgrad.frontend.source import read\nfrom symgrad.errors import SymgradError\n"
+        "from symgrad.frontend.text.source import read\nfrom symgrad.errors import SymgradError\n"
         "same = (lambda x: x + 1), (lambda x: x + 1)\nprint(read(same[1]).name)\n"
         "f, g = (lambda x: (lambda y: y)(x)), (lambda x: (lambda y: y)(x) + 1)\nprint(len(read(g).node.body._fields))\n"
         "def h(k): return (lambda x: x * k), (lambda x: x + k)\n"

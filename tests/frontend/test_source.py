@@ -17,7 +17,7 @@ import pytest
 
 import symgrad
 from symgrad.errors import SourceNotFound, StaleSource, UnsupportedSyntax
-from symgrad.frontend.source import from_source, read
+from symgrad.frontend.text.source import from_source, read
 
 first, second = (lambda x: x * 2), (lambda x: (x * 2) + 1)
 same_left, same_right = (lambda x: x + 1), (lambda x: x + 1)
@@ -204,13 +204,15 @@ def test_text_read_before_the_edit_is_kept(module: Any) -> None:
 
 
 def test_doctest() -> None:
-    text = ">>> from symgrad.frontend.source import read\n>>> def f(x):\n...     return x * 2\n>>> read(f).line(2)\n'    return x * 2'\n"
+    text = (
+        ">>> from symgrad.frontend.text.source import read\n>>> def f(x):\n...     return x * 2\n>>> read(f).line(2)\n'    return x * 2'\n"
+    )
     test = doctest.DocTestParser().get_doctest(text, {}, "t", "t", 0)
     assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
 
 
 def test_command_line_text_is_refused_or_found() -> None:
-    code = "from symgrad.frontend.source import read\ndef f(x): return x\ntry: print(read(f).name)\nexcept Exception as e: print(type(e).__name__)"
+    code = "from symgrad.frontend.text.source import read\ndef f(x): return x\ntry: print(read(f).name)\nexcept Exception as e: print(type(e).__name__)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() in ("f", "SourceNotFound")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-import symgrad.ops.elementwise
-import symgrad.ops.engine
-import symgrad.ops.engine_lists
-import symgrad.ops.engine_opaque
-import symgrad.ops.reductions  # noqa: F401
+import symgrad.ops.rows.elementwise
+import symgrad.ops.rows.engine
+import symgrad.ops.rows.engine_lists
+import symgrad.ops.rows.engine_opaque
+import symgrad.ops.rows.reductions  # noqa: F401
 from symgrad.errors import InvalidIR
 from symgrad.ir.core import ONE, Apply, Block, Call, For, Func, If, Op, Value, While
 from symgrad.ir.parse import parse

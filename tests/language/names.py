@@ -14,7 +14,7 @@ import operator
 import random
 
 import symgrad.frontend.lower  # noqa: F401 - which fills the tables
-from symgrad.frontend.tables import METHODS, SPECIAL
+from symgrad.frontend.state.tables import METHODS, SPECIAL
 
 #: kinds of nodes, each of which has classes
 KINDS_OF_NODES = (ast.stmt, ast.expr, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.pattern)

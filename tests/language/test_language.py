@@ -13,7 +13,7 @@ from plainly import HEAD, function_of
 
 import symgrad
 from symgrad.errors import NotActive, SymgradError, kinds
-from symgrad.frontend.tables import EXPRESSIONS, METHODS, STATEMENTS
+from symgrad.frontend.state.tables import EXPRESSIONS, METHODS, STATEMENTS
 from tests.language import names, vocabulary
 from tests.language.page import EXAMPLES, PAGE, WRITTEN, page
 from tests.language.table import CARRIED_OUT, CLASSES, KEPT, READ, REFUSED, Example

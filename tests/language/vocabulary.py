@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 import symgrad.frontend.lower  # noqa: F401 - which fills the tables
-from symgrad.frontend.draws import DRAWS, SCALED, SPREAD
-from symgrad.frontend.opaque import MUTATORS
-from symgrad.frontend.solvers import SOLVERS
-from symgrad.frontend.tables import METHODS, SPECIAL
+from symgrad.frontend.library.draws import DRAWS, SCALED, SPREAD
+from symgrad.frontend.library.solvers import SOLVERS
+from symgrad.frontend.objects.opaque import MUTATORS
+from symgrad.frontend.state.tables import METHODS, SPECIAL
 from symgrad.ops import signatures
-from symgrad.ops.complexes import INSTEAD
 from symgrad.ops.composed import COMPOSED, SCIPY, VERSIONED, VERSIONED_LINALG
 from symgrad.ops.composed.distributions import DISTRIBUTIONS
 from symgrad.ops.declare import ROWS
+from symgrad.ops.rows.complexes import INSTEAD
 
 DIFFERENTIABLE = "differentiable"
 CONSTANT = "constant"

@@ -10,7 +10,7 @@ import pytest
 from targets import check_targets
 
 import symgrad
-from symgrad.loops import tiling
+from symgrad.loops.transforms import tiling
 
 pytest.importorskip("numba")
 

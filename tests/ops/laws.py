@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 import symgrad.marks
-import symgrad.ops.cells
-import symgrad.ops.complexes
 import symgrad.ops.contracted
-import symgrad.ops.into
-import symgrad.ops.kernel
+import symgrad.ops.rows.cells
+import symgrad.ops.rows.complexes
+import symgrad.ops.rows.into
+import symgrad.ops.rows.kernel
 from symgrad.errors import SymgradError
 from symgrad.ir.types import DTYPES, UNKNOWN, Array, Dim, List, Scalar, Shape, ShapeOf, Type, Unknown, join_kind, kind_of
 from symgrad.ops.declare import ROWS, Row
@@ -442,7 +442,9 @@ class Difference:
 
 
 assert symgrad.marks
-assert symgrad.ops.cells and symgrad.ops.complexes and symgrad.ops.contracted and symgrad.ops.into and symgrad.ops.kernel  # for their rows
+assert (
+    symgrad.ops.rows.cells and symgrad.ops.rows.complexes and symgrad.ops.contracted and symgrad.ops.rows.into and symgrad.ops.rows.kernel
+)  # for their rows
 
 #: rows that are refused where the rank is not known
 DOMAINS = frozenset({"diag_indices_from"})

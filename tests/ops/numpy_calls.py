@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.frontend.tables import SPECIAL
+from symgrad.frontend.state.tables import SPECIAL
 from symgrad.ops.composed import COMPOSED
 from symgrad.ops.spelling import CALLABLES
 from tests import against_numpy

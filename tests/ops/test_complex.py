@@ -18,7 +18,7 @@ import pytest
 import symgrad
 from symgrad.ir.core import Call, walk
 from symgrad.ir.types import is_complex
-from symgrad.ops.complexes import RIGHT
+from symgrad.ops.rows.complexes import RIGHT
 from symgrad.pipeline.job import Job
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

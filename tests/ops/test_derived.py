@@ -9,7 +9,7 @@ from symgrad.ops import spelling
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.derive import derive, namespace, say, written
 from symgrad.ops.derived import DERIVED
-from symgrad.ops.elementwise import FORMULAS, elementwise
+from symgrad.ops.rows.elementwise import FORMULAS, elementwise
 
 assert spelling.CALLABLES
 WITH_FORMULA = [row for row in ROWS.values() if row.elementwise and row.formula and row.partials]

@@ -15,7 +15,7 @@ from targets import outcome, same
 
 import symgrad
 from symgrad.dispatch.table import forget_all
-from symgrad.passes import scalar_replacement as module
+from symgrad.passes.representation import scalar_replacement as module
 from symgrad.pipeline import runner
 from symgrad.testing import check_grads
 from tests.against_numpy import function_of, judged

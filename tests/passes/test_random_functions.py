@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import symgrad.ops.elementwise
-import symgrad.ops.engine
-import symgrad.ops.engine_lists
-import symgrad.ops.engine_opaque
-import symgrad.ops.reductions  # noqa: F401
+import symgrad.ops.rows.elementwise
+import symgrad.ops.rows.engine
+import symgrad.ops.rows.engine_lists
+import symgrad.ops.rows.engine_opaque
+import symgrad.ops.rows.reductions  # noqa: F401
 from symgrad.errors import InvalidIR
 from symgrad.ir.core import NONE, Block, Const, For, Func, If, Operand, Value, While, clone, walk
 from symgrad.ir.parse import parse
 from symgrad.ir.show import show
 from symgrad.ir.types import FLOAT, INT, Array, Dim, Scalar, Tape, Type
 from symgrad.ir.verify import verify
+from symgrad.ops.analysis.contents import Contents
 from symgrad.ops.build import Builder
-from symgrad.ops.contents import Contents
 from symgrad.pipeline.registry import PASSES as RECORDS
 from tests.interpreter import execute, interpret, oracle, same
 from tests.pairs import agree

@@ -19,13 +19,13 @@ from symgrad.ir.show import show
 from symgrad.ir.types import FLOAT, INT, Array
 from symgrad.location import NOWHERE
 from symgrad.notes import Notes
-from symgrad.ops.contents import CHAIN, CONTENTS, ROWS_IN_LOOPS, ROWS_OF, Contents
+from symgrad.ops.analysis.contents import CHAIN, CONTENTS, ROWS_IN_LOOPS, ROWS_OF, Contents
 from symgrad.pipeline.registry import OPTIMISE, PASSES, PIPELINES, page
 from symgrad.pipeline.runner import PROPERTIES, Pass, PassContext, Stage, run
 
 ROOT = Path(symgrad.__file__).parent
 #: functions from Func to Func that are no passes: what passes are made of, and what asks
-PARTS = {"passes.fold:rewritten", "loops.lower:walked", "loops.lower:whole"}
+PARTS = {"passes.simplification.fold:rewritten", "loops.lower:walked", "loops.lower:whole"}
 #: packages that hold passes; a pass may run another one of them on what it makes itself
 HOLDERS = ("passes", "loops", "adjoint")
 
@@ -53,9 +53,9 @@ def test_a_record_names_a_function_that_says_what_it_does(one: Pass) -> None:
 def test_every_pass_is_entered() -> None:
     entered = {one.place.removeprefix("symgrad.") for one in PASSES.values()}
     found = {
-        f"{package}.{path.stem}:{node.name}"
+        f"{'.'.join(path.relative_to(ROOT).with_suffix('').parts)}:{node.name}"
         for package in ("passes", "loops")
-        for path in sorted((ROOT / package).glob("*.py"))
+        for path in sorted((ROOT / package).rglob("*.py"))
         for node in functions_of(path)
         if node.args.args and named(node.args.args[0].annotation) == "Func" == named(node.returns) and node.name == path.stem
     }

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import symgrad
-from symgrad.passes import row_tiling
+from symgrad.passes.batching import row_tiling
 from tests.programs import PROGRAMS, Program
 
 

@@ -25,7 +25,7 @@ import pytest
 
 import symgrad
 from symgrad.errors import SourceNotFound, StaleSource
-from symgrad.frontend.source import read
+from symgrad.frontend.text.source import read
 from tests.places.programs import PROGRAM, ROOT, run
 
 

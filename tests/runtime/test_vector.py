@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-import symgrad.ops.elementwise  # noqa: F401  fills the table of rows
+import symgrad.ops.rows.elementwise  # noqa: F401  fills the table of rows
 from symgrad.ops.declare import ROWS
 from symgrad.runtime.find import find
 from symgrad.runtime.vector_text import MODULES, VECTOR, fingerprint, needed, path_of, source

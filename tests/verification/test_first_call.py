@@ -19,7 +19,7 @@ from planted import anew, planted, runs_of
 
 import symgrad
 from symgrad.errors import BadArgument, Mismatch
-from symgrad.frontend.stored import Storing
+from symgrad.frontend.objects.stored import Storing
 
 X = np.array([0.3, -0.7, 1.1])
 KINDS = ("grad", "value_and_grad", "vjp", "primal")

@@ -1,4 +1,4 @@
-"""Queries of the keys of dicts with computed keys, and the queries that are refused; called by ``frontend/growing_dicts.py``."""
+"""Queries of the keys of dicts with computed keys, and the queries that are refused; called by ``frontend/containers/growing_dicts.py``."""
 
 from __future__ import annotations
 

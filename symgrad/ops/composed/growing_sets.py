@@ -327,7 +327,7 @@ def exchange(held: Any, other: Any) -> None:
             held.keep(element)
 
 
-# ------------------------------------------------------------------ carried out by ``frontend/growing_sets.py``
+# ------------------------------------------------------------------ carried out by ``frontend/containers/growing_sets.py``
 
 
 def ask_for_order(held: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Analyses for the adjoint: activity, aliasing, access regions, extents, path conditions."""

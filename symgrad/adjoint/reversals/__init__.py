@@ -1,0 +1,1 @@
+"""The reverse of each kind of op."""

@@ -1,0 +1,1 @@
+"""Derivatives of the solutions that SciPy's solvers return."""

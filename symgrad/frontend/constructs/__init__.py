@@ -1,0 +1,1 @@
+"""The statements and expressions of Python, one module for each kind."""

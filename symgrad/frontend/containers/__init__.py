@@ -1,0 +1,1 @@
+"""Lists, dicts, sets and tuples, static and growing; iterables, iterators and generators."""

@@ -1,0 +1,1 @@
+"""Derivatives and batches that the user's function itself takes."""

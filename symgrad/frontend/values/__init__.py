@@ -1,0 +1,1 @@
+"""Operations on values of every kind: comparison, truth, arithmetic, text, exact classes."""

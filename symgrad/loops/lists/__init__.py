@@ -1,0 +1,1 @@
+"""Lists, texts and sets in kernels."""

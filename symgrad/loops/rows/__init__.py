@@ -1,0 +1,1 @@
+"""Rows of arrays: each as a form, whose elements loops compute one by one."""

@@ -1,0 +1,1 @@
+"""Tapes in kernels, and effects that wait until the kernel has run."""

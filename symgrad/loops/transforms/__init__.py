@@ -1,0 +1,1 @@
+"""Passes for kernels: on array statements, and on the loops that replace them."""

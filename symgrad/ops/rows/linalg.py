@@ -1,0 +1,458 @@
+"""table: products of matrices and tensors, linear solves, inverses, determinants.
+
+The cotangents of products are rows of their own (``matmul_left`` is the cotangent of the left factor): each
+is again a product, so the family is closed under differentiation. Their texts depend on the ranks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Scalar, Shape, ShapeOf, Type, is_complex, is_plural, same_extent
+from symgrad.ops import batched
+from symgrad.ops.declare import constant, missing, rule
+from symgrad.ops.indexing import Extents, broadcast
+from symgrad.ops.rows.arrays import layout_law
+from symgrad.ops.rows.elementwise import Emit, evaluator
+from symgrad.ops.shapes import array_dtype, array_or_scalar, axes_of, dtype_of, joined_dtype, rank_of, same_law, scalar_of, shape_of
+
+MOST_EINSUM = 4
+
+# ------------------------------------------------------------------ laws
+
+
+def _product_dtype(types: list[Type]) -> str | None:
+    return array_dtype(np.multiply, types) if all(t.is_number for t in types) else None
+
+
+def _joined_product_dtype(types: list[Type]) -> str | None:
+    """The dtype of a product that first makes an array of each operand, of a Python number too."""
+    arrays = [Array(dtype_of(t), (1,)) if isinstance(t, Scalar) and t.dtype is None else t for t in types]
+    return array_dtype(np.multiply, arrays) if all(t.is_number for t in types) else None
+
+
+def _matmul_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    a, b = shape_of(types[0]), shape_of(types[1])
+    dtype = _product_dtype(types)
+    if a is None or b is None or not a or not b:
+        return Array(dtype, None) if a != () and b != () else UNKNOWN
+    rows = a[-2:-1]
+    columns = b[-1:] if len(b) > 1 else ()
+    stack = broadcast([a[:-2], b[:-2]])
+    return array_or_scalar(
+        dtype, None if stack is None else (*stack, *rows, *columns), "C" if not stack and len(rows + columns) == 1 else "?"
+    )
+
+
+def _dot_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    a, b = shape_of(types[0]), shape_of(types[1])
+    dtype = _joined_product_dtype(types)
+    if a is None or b is None:
+        return Array(dtype, None)
+    if not a or not b:
+        return array_or_scalar(dtype, a + b)
+    return array_or_scalar(dtype, a[:-1] + (b[:-2] + b[-1:] if len(b) > 1 else ()))
+
+
+def _factor_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """The law of a factor's cotangent: the product of the cotangent and the other factor, in the given shape."""
+    shapes = [t for t in types if isinstance(t, ShapeOf)]
+    shape = shapes[0].shape if shapes else None
+    return array_or_scalar(_product_dtype([t for t in types if not isinstance(t, ShapeOf)]), shape)
+
+
+def contracted(axes: Any, a: int, b: int) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """The axes of the two operands that a ``tensordot`` sums over."""
+    if isinstance(axes, int):
+        axes = (tuple(range(-axes, 0)), tuple(range(axes)))
+    left, right = (axes_of(side if isinstance(side, tuple) else (side,), rank) for side, rank in zip(axes, (a, b), strict=True))
+    return None if left is None or right is None else (left, right)
+
+
+def _tensordot_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    a, b = shape_of(types[0]), shape_of(types[1])
+    dtype = _joined_product_dtype(types)
+    contracted_axes = None if a is None or b is None else contracted(settings["axes"], len(a), len(b))
+    if a is None or b is None or contracted_axes is None:
+        return Array(dtype, None)
+    left = tuple(e for k, e in enumerate(a) if k not in contracted_axes[0])
+    right = tuple(e for k, e in enumerate(b) if k not in contracted_axes[1])
+    if settings["axes"] == 1 and len(a) == len(b) == 1:
+        return scalar_of(dtype)
+    return Array(dtype, left + right)
+
+
+# ------------------------------------------------------------------ texts by rank
+
+
+def _ranks(types: list[Type]) -> tuple[int | None, ...]:
+    """Return the ranks of operands; for a shape operand, the rank of an array of that shape."""
+    return tuple((None if t.shape is None else len(t.shape)) if isinstance(t, ShapeOf) else rank_of(t) for t in types)
+
+
+#: by the rank of the factor wanted and of the other one
+LEFT = {(0, 0): "g * b", (1, 1): "g * b", (2, 1): "g[:, None] * b", (1, 2): "b @ g", (2, 2): "g @ b.T"}
+RIGHT = {(0, 0): "g * a", (1, 1): "g * a", (1, 2): "g @ a", (2, 1): "a[:, None] * g", (2, 2): "a.T @ g"}
+
+
+def _factor_text(table: dict[tuple[int, int], str], otherwise: str) -> Emit:
+    def emit(settings: dict[str, Any], types: list[Type]) -> str:
+        _, other, own = _ranks(types)
+        return table.get((own, other), otherwise)  # type: ignore[arg-type]
+
+    return emit
+
+
+def _tensordot_text(settings: dict[str, Any], types: list[Type]) -> str:
+    if settings["axes"] == 1 and _ranks(types) == (1, 1):
+        return "a @ b"
+    return "np.tensordot(a, b, axes)"
+
+
+# ------------------------------------------------------------------ products
+
+rule("matmul(a, b)", _matmul_law, batch=batched.product, emit="a @ b",
+     a_grad="matmul_left(out_grad, b, shape_of(a))", b_grad="matmul_right(out_grad, a, shape_of(b))")  # fmt: skip
+rule("matmul_left(g, b, shape)", _factor_law, batch=batched.left_factor, emit=_factor_text(LEFT, "matmul_left(g, b, shape)"),
+     g_grad="matmul(out_grad, b)", b_grad="matmul_right(g, out_grad, shape_of(b))", shape_grad=None)  # fmt: skip
+rule("matmul_right(g, a, shape)", _factor_law, batch=batched.right_factor, emit=_factor_text(RIGHT, "matmul_right(g, a, shape)"),
+     g_grad="matmul(a, out_grad)", a_grad="matmul_left(g, out_grad, shape_of(a))", shape_grad=None)  # fmt: skip
+rule("dot(a, b)", _dot_law, batch=batched.product,
+     emit=lambda s, t: "a.dot(b)" if isinstance(t[0], Array) and t[0].shape is not None else "np.dot(a, b)",
+     a_grad="dot_left(out_grad, b, shape_of(a))", b_grad="dot_right(out_grad, a, shape_of(b))")  # fmt: skip
+rule("dot_left(g, b, shape)", _factor_law, batch=batched.left_factor, emit=_factor_text(LEFT, "dot_left(g, b, shape)"),
+     g_grad="dot(out_grad, b)", b_grad="dot_right(g, out_grad, shape_of(b))", shape_grad=None)  # fmt: skip
+rule("dot_right(g, a, shape)", _factor_law, batch=batched.right_factor, emit=_factor_text(RIGHT, "dot_right(g, a, shape)"),
+     g_grad="dot(a, out_grad)", a_grad="dot_left(g, out_grad, shape_of(a))", shape_grad=None)  # fmt: skip
+rule(
+    "outer(a, b)",
+    lambda types, settings, dim: Array(_joined_product_dtype(types), (*_length(types[0]), *_length(types[1]))),
+    batch=batched.outer_product,
+    emit="np.outer(a, b)",
+    a_grad="reshape(matmul(out_grad, ravel(b)), shape_of(a))",
+    b_grad="reshape(matmul(ravel(a), out_grad), shape_of(b))",
+)
+rule(
+    "tensordot(a, b, axes=2)",
+    _tensordot_law,
+    emit=_tensordot_text,
+    a_grad="tensordot_left(out_grad, b, shape_of(a), axes=axes)",
+    b_grad="tensordot_right(out_grad, a, shape_of(b), axes=axes)",
+)
+rule(
+    "tensordot_left(g, b, shape, axes=2)",
+    _factor_law,
+    emit="tensordot_left(g, b, shape, axes)",
+    g_grad="tensordot(out_grad, b, axes=axes)",
+    b_grad="tensordot_right(g, out_grad, shape_of(b), axes=axes)",
+    shape_grad=None,
+)
+rule("tensordot_right(g, a, shape, axes=2)", _factor_law, emit="tensordot_right(g, a, shape, axes)",
+     g_grad="tensordot(a, out_grad, axes=axes)", a_grad="tensordot_left(g, out_grad, shape_of(a), axes=axes)", shape_grad=None)  # fmt: skip
+
+
+def _length(of: Type) -> tuple[Extent, ...]:
+    shape = shape_of(of)
+    return (1,) if shape == () else shape if shape is not None and len(shape) == 1 else (Dim("?"),)
+
+
+# ------------------------------------------------------------------ einsum: one row for each number of operands
+
+
+def subscripts_of(text: str) -> tuple[list[str], str]:
+    """The labels of the operands and of the result; those of the result are worked out if left out.
+
+    >>> subscripts_of("ij, jk"), subscripts_of("ii->")
+    ((['ij', 'jk'], 'ik'), (['ii'], ''))
+    """
+    left, arrow, right = text.replace(" ", "").partition("->")
+    if not arrow:
+        right = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
+    return left.split(","), right
+
+
+def _einsum_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    labels, out = subscripts_of(settings["subscripts"])
+    shapes = [shape_of(t) for t in types]
+    dtype = joined_dtype(types)  # numbers of Python's are arrays here, and not narrower than others
+    met: dict[str, list[Shape | None]] = {}
+    for names, shape in zip(labels, shapes, strict=False):
+        known = shape is not None and len(shape) == len(names)
+        for k, name in enumerate(names):
+            met.setdefault(name, []).append((shape[k],) if known and shape is not None else (Dim("?"),))
+    extents = {name: broadcast(label_shapes) for name, label_shapes in met.items() if name in out}  # labels that are alike are broadcast
+    return array_or_scalar(dtype, tuple(e[0] if (e := extents.get(c)) is not None else Dim("?") for c in out))
+
+
+def _einsum_part_text(position: int, others: list[str]) -> Emit:
+    """A plain einsum where every label of the operand is found elsewhere, once, and nothing was broadcast."""
+
+    def emit(settings: dict[str, Any], types: list[Type]) -> str:
+        labels, out = subscripts_of(settings["subscripts"])
+        own = labels[position]
+        rest = [names for k, names in enumerate(labels) if k != position]
+        shape = types[-1].shape if isinstance(types[-1], ShapeOf) else None
+        plural_labels = {
+            c for names, t in zip([out, *rest], types, strict=False) for c, e in zip(names, shape_of(t) or (), strict=False) if is_plural(e)
+        }
+        if shape is not None and all(map(is_plural, shape)) and len(set(own)) == len(own) and set(own) <= plural_labels:
+            return f"np.einsum({','.join([out, *rest]) + '->' + own!r}, {', '.join(['g', *others])})"
+        return f"einsum_part(g, [{', '.join(others)}], shape, subscripts, {position})"
+
+    return emit
+
+
+def _einsum_rows(count: int) -> None:
+    """``einsum2(x0, x1)`` and ``einsum2_part0(g, x1, shape)``, the cotangent of its operand 0, for two operands and so on."""
+    names = [f"x{k}" for k in range(count)]
+    grads: dict[str, Any] = {
+        f"x{p}_grad": f"einsum{count}_part{p}({', '.join(['out_grad', *names[:p], *names[p + 1 :]])}, "
+        f"shape_of(x{p}), subscripts=subscripts)"
+        for p in range(count)
+    }
+    rule(
+        f"einsum{count}({', '.join(names)}, subscripts='')",
+        _einsum_law,
+        emit=f"np.einsum(subscripts, {', '.join(names)})",
+        alias="depends" if count == 1 else "fresh",
+        **grads,
+    )
+    for p in range(count):
+        others = names[:p] + names[p + 1 :]
+        with_grad = [*names[:p], "out_grad", *names[p + 1 :]]
+        cotangents: dict[str, Any] = {"g_grad": f"einsum{count}({', '.join(with_grad)}, subscripts=subscripts)", "shape_grad": None}
+        for q in range(count):
+            if q != p:
+                rest = with_grad[:q] + with_grad[q + 1 :]
+                cotangents[f"x{q}_grad"] = f"einsum{count}_part{q}({', '.join(['g', *rest])}, shape_of(x{q}), subscripts=subscripts)"
+        rule(
+            f"einsum{count}_part{p}({', '.join(['g', *others])}, shape, subscripts='')",
+            _factor_law_many,
+            emit=_einsum_part_text(p, others),
+            alias="depends" if count == 1 else "fresh",
+            **cotangents,
+        )
+
+
+def _factor_law_many(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape = types[-1].shape if isinstance(types[-1], ShapeOf) else None
+    return array_or_scalar(joined_dtype(types[:-1]), shape)
+
+
+for _count in range(1, MOST_EINSUM + 1):
+    _einsum_rows(_count)
+
+# ------------------------------------------------------------------ solving
+
+
+#: the source of the dtype of sizes
+REAL = "np.real(1.0 * x / 1)"
+
+
+def _float_dtype(types: list[Type], text: str = "1.0 * x / 1") -> str | None:
+    one = dtype_of(types[0])
+    return None if one is None else array_dtype(evaluator(("x",), text), [Array(one, (1,))])
+
+
+def _matrix_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    return Array(_float_dtype(types), shape_of(types[0]))
+
+
+def _flipped(of: Type) -> Type:
+    """Matrices of the transposed shape."""
+    if not isinstance(of, Array) or of.shape is None or len(of.shape) < 2:
+        return of
+    return Array(of.dtype, (*of.shape[:-2], of.shape[-1], of.shape[-2]))
+
+
+def _solve_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    a, b = shape_of(types[0]), shape_of(types[1])
+    dtype = array_dtype(evaluator(("a", "b"), "1.0 * a / 1 + 1.0 * b / 1"), types) if all(t.is_number for t in types) else None
+    if a is None or b is None:
+        return Array(dtype, None)
+    if len(a) == 2 or len(b) == 1:
+        return Array(dtype, (*a[:-2], *b) if len(b) == 1 else b)
+    stack = broadcast([a[:-2], b[:-2]])
+    return Array(dtype, None if stack is None else (*stack, *b[-2:]))
+
+
+def _det_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    shape = shape_of(types[0])
+    return array_or_scalar(_float_dtype(types), None if shape is None else shape[:-2])
+
+
+def _slogdet_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    shape = shape_of(types[0])
+    return _det_law(types, settings, dim), array_or_scalar(_float_dtype(types, REAL), None if shape is None else shape[:-2])
+
+
+def _least(shape: Any) -> Extent:
+    """The smaller extent of a matrix."""
+    rows, columns = shape[-2:]
+    if same_extent(rows, columns):
+        return rows  # type: ignore[no-any-return]
+    return min(rows, columns) if isinstance(rows, int) and isinstance(columns, int) else Dim("?")
+
+
+def _svd_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    shape, dtype = shape_of(types[0]), _float_dtype(types)
+    if shape is None or len(shape) < 2:
+        return Array(dtype, None), Array(_float_dtype(types, REAL), None), Array(dtype, None)
+    *stack, rows, columns = shape
+    least = _least(shape)
+    return Array(dtype, (*stack, rows, least)), Array(_float_dtype(types, REAL), (*stack, least)), Array(dtype, (*stack, least, columns))
+
+
+def _singular_vectors_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    shape, dtype = shape_of(types[0]), _float_dtype(types)
+    if shape is None or len(shape) < 2:
+        return Array(dtype, None), Array(dtype, None)
+    *stack, rows, columns = shape
+    return Array(dtype, (*stack, rows, rows)), Array(dtype, (*stack, columns, columns))
+
+
+def _qr_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    shape, dtype = shape_of(types[0]), _float_dtype(types)
+    if shape is None or len(shape) < 2:
+        return Array(dtype, None), Array(dtype, None)
+    *stack, rows, columns = shape
+    least = _least(shape)
+    return Array(dtype, (*stack, rows, least)), Array(dtype, (*stack, least, columns))
+
+
+def _eigh_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    shape, dtype = shape_of(types[0]), _float_dtype(types)
+    return Array(_float_dtype(types, REAL), None if shape is None else shape[:-1]), Array(dtype, shape)
+
+
+def _eig_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    """Complex, for every matrix."""
+    shape, dtype = shape_of(types[0]), _float_dtype(types, "1j * x / 1")
+    return Array(dtype, None if shape is None else shape[:-1]), Array(dtype, shape)
+
+
+rule("inv(a)", _matrix_law, batch=batched.stacks, emit="np.linalg.inv(a)", a_grad="-(mT(out) @ out_grad @ mT(out))")
+rule("solve(a, b)", _solve_law, batch=batched.solved, emit="np.linalg.solve(a, b)",
+     a_grad="-matmul_left(solve(mT(a), out_grad), out, shape_of(a))", b_grad="fit(solve(mT(a), out_grad), shape_of(b))")  # fmt: skip
+rule("det(a)", _det_law, batch=batched.stacks, emit="np.linalg.det(a)", a_grad="over_matrix(out_grad) * cofactors(a)")
+# the cofactors of a matrix, which exist where it is singular; their derivative is said through the inverse
+rule(
+    "cofactors(a)",
+    _matrix_law,
+    batch=batched.stacks,
+    emit="cofactors(a)",
+    a_grad="over_matrix(det(a)) * (over_matrix(sum(out_grad * mT(inv(a)), axis=(-2, -1))) * mT(inv(a)) - mT(inv(a) @ out_grad @ inv(a)))",
+)
+rule(
+    "slogdet(a) -> sign, logdet",
+    _slogdet_law,
+    emit="np.linalg.slogdet(a)",
+    a_grad="over_matrix(turned(logdet_grad, sign_grad * sign)) * mT(inv(a))",
+)
+# a number for each matrix of a stack, to be multiplied with the matrices
+rule(
+    "over_matrix(s)",
+    lambda types, settings, dim: (
+        types[0] if isinstance(types[0], Scalar) else layout_law(lambda shape, _: (*shape, 1, 1))(types, settings, dim)
+    ),
+    emit=lambda s, t: "s" if isinstance(t[0], Scalar) else "s[..., None, None]",
+    alias="view",
+    cheap=True,
+    linear="s",
+    s_grad="reshape(out_grad, shape_of(s))",
+)
+# ``dual`` is the conjugate of complex numbers. NumPy reads the lower triangle only, so the cotangent is lower triangular
+rule("cholesky(a)", _matrix_law, batch=batched.stacks, emit="np.linalg.cholesky(a)",
+     a_grad="2 * half_tril(symmetric(solve(mT(out), mT(solve(mT(dual(out)), mT(half_tril(mT(out) @ tril(out_grad))))))))")  # fmt: skip
+rule("half_tril(x)", same_law, batch=batched.same, emit="half_tril(x)", linear="x", x_grad="half_tril(out_grad)")
+rule("symmetric(x)", same_law, batch=batched.stacks,
+     emit=lambda s, t: "0.5 * (x + x.T)" if rank_of(t[0]) == 2 else "0.5 * (x + x.swapaxes(-1, -2))", linear="x",
+     x_grad="symmetric(out_grad)")  # fmt: skip
+rule("hermitian(x)", same_law, batch=batched.stacks,
+     emit=lambda s, t: "0.5 * (x + x.conj().T)" if rank_of(t[0]) == 2 else "0.5 * (x + x.conj().swapaxes(-1, -2))", linear="x",
+     x_grad="hermitian(out_grad)")  # fmt: skip
+# vectors are unique up to a phase: the function must not depend on it. Returns the vectors after this has been tested
+rule("unphased(v, m, other)", lambda types, settings, dim: types[0], emit="unphased(v, m, other)", alias="view", linear="v",
+     v_grad="out_grad", m_grad=None, other_grad=None)  # fmt: skip
+# forward mode tests the same: the phases of the vectors vary, each by a share of its own, and all elements, for comparison; the
+# phases of the two vectors of a singular value turn in opposite directions
+rule(
+    "varied(v, angle, shift, rows=False)",
+    lambda types, settings, dim: types[0],
+    emit="v",
+    alias="view",
+    v_grad="out_grad",
+    angle_grad="sum(out_grad * shares(v, rows=rows)) * (-1j if rows else 1j)",
+    shift_grad="sum(out_grad * scattered(v))",
+)
+rule("shares(v, rows=False)", same_law, batch=batched.same, emit="shares(v, rows)", linear="v", v_grad="shares(out_grad, rows=rows)")
+constant("scattered(v)", same_law, batch=batched.same, emit="scattered(v)")
+rule("unphased_tangent(t, turn, shift, value)", lambda types, settings, dim: types[0], batch=batched.same, alias="view", linear="t",
+     emit="unphased_tangent(t, turn, shift, value)", t_grad="out_grad", turn_grad=None, shift_grad=None, value_grad=None)  # fmt: skip
+# of complex matrices: Boeddeker, Hanebrink, Drude, Heymann, Haeb-Umbach, On the Computation of Complex-valued Gradients (2017)
+rule(
+    "eigh(a) -> values, vectors",
+    _eigh_law,
+    emit="np.linalg.eigh(a)",
+    a_grad="2 * half_tril(symmetric(dual(unphased(vectors, mT(vectors) @ vectors_grad)) @ (diag_embed(values_grad)"
+    " + mT(vectors) @ vectors_grad * gaps(values)) @ mT(vectors)))",
+)
+rule(
+    "diag_embed(v)",
+    layout_law(lambda shape, _: (*shape, *shape[-1:])),
+    emit="diag_embed(v)",
+    linear="v",
+    v_grad="diagonal(out_grad, axis1=-2, axis2=-1)",
+)
+# 1 / (w[j] - w[i]) off the diagonal, 0 on it
+rule("gaps(w)", layout_law(lambda shape, _: (*shape, *shape[-1:])), emit="gaps(w)",
+     w_grad="sum(out_grad * out * out, axis=-1) - sum(out_grad * out * out, axis=-2)")  # fmt: skip
+# the singular values that are not zero, each another: Townsend, Differentiating the Singular Value Decomposition (2016);
+# of complex matrices: Wan and Zhang, Automatic differentiation for complex valued SVD (2019)
+rule(
+    "svd(a) -> u, s, vh",
+    _svd_law,
+    emit="np.linalg.svd(a, full_matrices=False)",
+    a_grad="dual(unphased(u, mT(u) @ u_grad, dual(vh) @ mT(dual(vh_grad))))"
+    " @ (gaps(s * s) * (mT(u) @ u_grad - mT(dual(u_grad)) @ dual(u)) * expand_dims(s, axis=-2)"
+    " + diag_embed(turned(s_grad, diagonal(mT(u) @ u_grad, axis1=-2, axis2=-1) / s))"
+    " + expand_dims(s, axis=-1) * (gaps(s * s) * (dual(vh) @ mT(dual(vh_grad)) - vh_grad @ mT(vh)))) @ dual(vh)"
+    " + (u_grad - dual(u) @ (mT(u) @ u_grad)) / expand_dims(s, axis=-2) @ dual(vh)"
+    " + dual(u) @ ((vh_grad - vh_grad @ mT(vh) @ dual(vh)) / expand_dims(s, axis=-1))",
+)
+missing("singular_vectors(a) -> u, vh", _singular_vectors_law, "vectors of the singular value zero are not given "
+        "by the matrix; full_matrices=False leaves them out", emit="np.linalg.svd(a)[::2]")  # fmt: skip
+# no more columns than rows: Walter and Lehmann, Algorithmic Differentiation of Linear Algebra Functions (2010)
+rule(
+    "qr(a) -> q, r",
+    _qr_law,
+    emit="np.linalg.qr(a)",
+    a_grad="mT(solve(r, mT(q_grad + dual(q) @ (2 * symmetric(half_tril(dual(r) @ mT(dual(r_grad)) - mT(dual(q_grad)) @ dual(q)))))))",
+)
+# the eigenvalues: Magnus, On Differentiating Eigenvalues and Eigenvectors (1985); the vectors: Giles, Collected Matrix Derivative
+# Results for Forward and Reverse Mode AD (2008), with a term that preserves the unit length of each, as NumPy returns it
+rule(
+    "eig(a) -> values, vectors",
+    _eig_law,
+    emit=lambda s, t: "np.linalg.eig(a)" if is_complex(t[0]) else "complex_eig(a)",
+    a_grad="solve(mT(vectors), (diag_embed(values_grad) + gaps(values) * (mT(vectors) @ vectors_grad"
+    " - mT(vectors) @ dual(vectors) * expand_dims(diagonal(mT(vectors) @ vectors_grad, axis1=-2, axis2=-1), axis=-2)))"
+    " @ mT(unphased(vectors, mT(vectors) @ vectors_grad)))",
+)
+# where the rank does not change
+rule("pinv(a)", lambda types, settings, dim: _flipped(_matrix_law(types, settings, dim)), emit="np.linalg.pinv(a)",
+     a_grad="(mT(dual(out_grad)) - dual(a) @ (dual(out) @ mT(dual(out_grad)))) @ dual(out) @ mT(out) - mT(out) @ out_grad @ mT(out) + "
+            "mT(out) @ dual(out) @ (mT(dual(out_grad)) - mT(dual(out_grad)) @ dual(out) @ dual(a))")  # fmt: skip
+
+
+def _matrix_rank_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """The law of the rank of each matrix; a Python integer for a single matrix."""
+    shape = shape_of(types[0])
+    if shape is None:
+        return Array(None, None)
+    return Scalar("int") if len(shape) < 2 else array_or_scalar("i64", shape[:-2])
+
+
+constant("matrix_rank(a)", _matrix_rank_law, emit="np.linalg.matrix_rank(a)")

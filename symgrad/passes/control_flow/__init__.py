@@ -1,0 +1,1 @@
+"""Passes that move ops out of loops and branches, or merge branches."""

@@ -1,0 +1,1 @@
+"""Passes over stores, copies, tapes and cotangent buffers."""

@@ -1,0 +1,1 @@
+"""Passes for text that is read."""

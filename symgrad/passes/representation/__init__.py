@@ -1,0 +1,1 @@
+"""Passes that choose how values are represented: numbers, lists or arrays."""

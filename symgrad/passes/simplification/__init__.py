@@ -1,0 +1,1 @@
+"""Passes that fold, share, remove or replace ops by cheaper ones."""
