@@ -10,7 +10,6 @@ import ast
 import builtins as python_builtins
 import collections
 import enum
-import types
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -38,13 +37,13 @@ from symgrad.frontend.flow.entry_copies import copy_written
 from symgrad.frontend.functions.activation import body_result
 from symgrad.frontend.functions.recursion import close, keep_arguments
 from symgrad.frontend.library.messages import change_loggers
-from symgrad.frontend.objects.assigned_attributes import enter_attribute
+from symgrad.frontend.objects.assigned_attributes import enter_assigned
 from symgrad.frontend.objects.columns import split
 from symgrad.frontend.objects.derived import NAMESPACE, STORAGE, check_container, check_given, check_named_tuple, is_remade, storage_of
 from symgrad.frontend.objects.dicts import COUNTED
 from symgrad.frontend.objects.distinct import related_outside, told_apart
-from symgrad.frontend.objects.outside import constant_text, outside
-from symgrad.frontend.objects.reading import check_namespaces, owner_name, read_name, users_bases
+from symgrad.frontend.objects.outside import constant_text
+from symgrad.frontend.objects.reading import check_namespaces, owner_name, users_bases
 from symgrad.frontend.objects.stored import FROM_OUTSIDE, Storing
 from symgrad.frontend.state.abstract_values import Skeleton
 from symgrad.frontend.state.bindings import Binding, Broken, External, HeapKey, Location, Num, Obj, Ref, Static, Tup
@@ -90,9 +89,8 @@ class Attempt:
     keeps_text: bool = False
     keeps_calls: bool = False
     read_sources: frozenset[Same] = frozenset()  #: library functions and classes whose source is lowered
-    assigned_outside: Mapping[Any, Any] = field(
-        default_factory=dict
-    )  #: functions that assign to global variables, and owners of attributes, by the assigned name
+    #: functions that assign to global variables, and owners of attributes, by the assigned name
+    assigned_outside: Mapping[Any, Any] = field(default_factory=dict)
     recursive_sites: frozenset[Any] = frozenset()  #: functions that proved to be recursive
     loggers_change: bool = False  #: the function changes the levels of loggers
     met: set[Same] = field(default_factory=set)  #: library functions and classes that are called without that
@@ -155,7 +153,7 @@ class Attempt:
         for captured in sorted(self.known, key=lambda held: -len(list(containers_of(held.text, held.abstract)))):
             self.restore(ctx, captured)
         ctx.storing = Storing(ctx, self.inputs, dict(ctx.arguments))
-        self.enter_globals(ctx, frame)
+        enter_assigned(ctx, frame, self.assigned_outside)
         if ctx.stateful:
             enter_pools(ctx, node)
         returned = self.body(ctx, frame, node)
@@ -196,21 +194,6 @@ class Attempt:
                        identities=tuple(path for path in sorted(ctx.identities) if root_of(path) in self.signature.names),
                        aliases=self.aliases, apart=apart, related=related, keeps=tuple(ctx.keeps), loops=ctx.loops,
                        calls_again=ctx.calls_again)  # fmt: skip
-
-    def enter_globals(self, ctx: Lowering, frame: Frame) -> None:
-        """Read the outside variables that the program assigns to, as variables of its own; an undefined global stays unbound."""
-        for key, source in self.assigned_outside.items():
-            if not isinstance(source, Source):
-                enter_attribute(ctx, source, key[1])
-                continue
-            ctx.frame = Frame(source)
-            try:
-                value, text, _ = read_name(ctx, source, key[1], isinstance(key[0].value, types.CellType))
-            except NameError:
-                continue
-            finally:
-                ctx.frame = frame
-            ctx.state.names[key] = outside(ctx, value, text, key[1])
 
     def written_to(self, ctx: Lowering, func: Func, node: ast.AST) -> list[str]:
         """The expressions of the arrays that the function writes to; a passed array is written to as a copy."""

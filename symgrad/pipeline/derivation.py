@@ -28,8 +28,7 @@ from symgrad.codegen.texts import Emitted, Kernel, Pair
 from symgrad.errors import SymgradError
 from symgrad.frontend.containers.results import Lowered, Result
 from symgrad.identity import Same
-from symgrad.ir.core import Call, Func, clone, holds_complex, reachable, walk
-from symgrad.ir.types import Array, List, Scalar
+from symgrad.ir.core import Func, clone, holds_complex, reachable, walk
 from symgrad.ir.verify import verify
 from symgrad.ops.analysis.contents import holds_any
 from symgrad.passes.simplification.relations import relations
@@ -37,6 +36,7 @@ from symgrad.pipeline.along import active_results, emission, kernel, result_text
 from symgrad.pipeline.emission import Emission, argument_names, emitted_for, printed, run_once, saved, seed_checks, seeds_of
 from symgrad.pipeline.job import (
     Job,
+    asks_result,
     document,
     free_name,
     lines_of,
@@ -45,6 +45,7 @@ from symgrad.pipeline.job import (
     parameter_text,
     passed_text,
     sequence,
+    untold,
     with_leaves,
 )
 from symgrad.pipeline.kernel_texts import again, crossing_lists, halves_in_loops, whole_kernel
@@ -205,23 +206,6 @@ def prepared(job: Job, func: Func) -> Func:
         return func
     stage = PREPARE if job.target is None else job.target.prepare()
     return run(stage, func, PassContext(job.target is not None, job.request.guarded))
-
-
-def asks_result(job: Job, func: Func) -> bool:
-    """Insert a run-time check of a result of unknown type: a gradient is of one number. Works in place."""
-    if job.output.count != 1 or job.output.items or job.lowered.raises:
-        return False
-    result = func.body.yields[0]
-    if isinstance(result.type, Scalar | List) or isinstance(result.type, Array) and None not in (result.type.shape, result.type.dtype):
-        return False
-    func.body.ops.append(Call([], job.result_loc(), "check_result", [result], {"one": job.of_one_number}))
-    return True
-
-
-def untold(func: Func) -> Func:
-    """Switch off remarks for a function."""
-    func.notes = None
-    return func
 
 
 def costs(job: Job) -> Costs:

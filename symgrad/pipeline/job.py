@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from symgrad.errors import BadArgument, NotScalar, UnknownType, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.containers.results import OWNER, Lowered, Result, in_template
 from symgrad.frontend.text.source import Source
-from symgrad.ir.core import Func, clone
+from symgrad.ir.core import Call, Func, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown, is_complex
 from symgrad.location import Loc
 from symgrad.paths import belongs, beside, part_at
@@ -430,3 +430,20 @@ def passed_text(job: Job) -> str:
     for p in inspect.signature(job.source.function, follow_wrapped=False).parameters.values():
         parts.append(f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else f"{STARS.get(p.kind, '')}{p.name}")
     return ", ".join(parts)
+
+
+def asks_result(job: Job, func: Func) -> bool:
+    """Insert a run-time check of a result of unknown type: a gradient is of one number. Works in place."""
+    if job.output.count != 1 or job.output.items or job.lowered.raises:
+        return False
+    result = func.body.yields[0]
+    if isinstance(result.type, Scalar | List) or isinstance(result.type, Array) and None not in (result.type.shape, result.type.dtype):
+        return False
+    func.body.ops.append(Call([], job.result_loc(), "check_result", [result], {"one": job.of_one_number}))
+    return True
+
+
+def untold(func: Func) -> Func:
+    """Switch off remarks for a function."""
+    func.notes = None
+    return func

@@ -178,8 +178,7 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
     if name == "diag" and getattr(ctx.type_of(args[0]), "rank", None) == 2:  # for a matrix it is a view
         name, settings = "diagonal", {"offset": settings["k"], "axis1": 0, "axis2": 1}
     row = ROWS[name]
-    path = view_step(ctx, name, args, settings)
-    if path is not None:
+    if row.alias != "fresh" and (path := view_step(ctx, name, args, settings)) is not None:
         return path
     if name in ("split", "array_split"):
         check_split(ctx, name, args[0], settings, node)

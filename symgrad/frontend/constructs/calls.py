@@ -118,7 +118,7 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
     by_key = called in (max, min) and node.keywords  # the key is applied to each item when it is read
     at_once = comprehension if goes_over_at_once(ctx, held) and not by_key else None
     args = elements(ctx, node.args, at_once, evaluated if ctx.keeps_text and is_users(held) else Lowering.evaluate)
-    kwargs = keyword_arguments(ctx, node)
+    kwargs = keyword_arguments(ctx, node) if node.keywords else {}
     ctx.handing = height
     return ctx.apply(held, args, kwargs, node)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import enum
 import types
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ from symgrad.frontend.objects.reading import (
     is_of_library,
     own_entries,
     own_entry,
+    read_name,
     rely_on_no_entry,
     special_entry,
 )
@@ -52,6 +53,8 @@ from symgrad.frontend.state.bindings import (
 )
 from symgrad.frontend.state.context import Lowering, presence_of
 from symgrad.frontend.state.interruptions import AssignedOutside
+from symgrad.frontend.state.program_state import Frame
+from symgrad.frontend.text.source import Source
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, Const, Operand
 
@@ -67,6 +70,22 @@ MADE_BY_STATEMENT = 1 << 9
 def key_of(owner: Any, name: str) -> Name:
     """The key of an attribute; that of a module's attribute is its global variable."""
     return Same(own_entries(owner) if isinstance(owner, types.ModuleType) else owner), name
+
+
+def enter_assigned(ctx: Lowering, frame: Frame, assigned: Mapping[Any, Any]) -> None:
+    """Read the outside variables that the program assigns to, as variables of its own; an undefined global stays unbound."""
+    for key, source in assigned.items():
+        if not isinstance(source, Source):
+            enter_attribute(ctx, source, key[1])
+            continue
+        ctx.frame = Frame(source)
+        try:
+            value, text, _ = read_name(ctx, source, key[1], isinstance(key[0].value, types.CellType))
+        except NameError:
+            continue
+        finally:
+            ctx.frame = frame
+        ctx.state.names[key] = outside(ctx, value, text, key[1])
 
 
 def enter_attribute(ctx: Lowering, owner: Any, name: str) -> None:

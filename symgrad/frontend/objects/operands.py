@@ -127,7 +127,7 @@ def with_items(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
         raise UnsupportedSyntax(what, ctx.loc(node), "make it a list")
     if is_range(binding):
         return ctx.apply(Static(list), [binding], {}, node)
-    binding = as_base(ctx, binding, *OF_ARRAYS)
+    binding = as_base(ctx, binding, *OF_ARRAYS) if isinstance(binding, Obj) else binding
     held = held_items(binding, ctx.state) if isinstance(binding, Obj | Tup) else None
     if held is not None and any(is_taken_whole(item) or is_range(item) or is_derived(item) for item in held):
         return Tup(tuple(with_items(ctx, item, node) for item in held))
