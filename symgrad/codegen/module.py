@@ -30,6 +30,7 @@ def module_text(pieces: Sequence[Emitted], doc: str, modules: Iterable[str] = ()
 
     ``modules`` are the names of modules, besides numpy and math, that may be imported.
 
+    >>> import numpy as np
     >>> print(module_text([Emitted("def f(x):\\n    return np.sin(x)\\n", {"np": np})], "The sine."))
     \"\"\"The sine.\"\"\"
     <BLANKLINE>

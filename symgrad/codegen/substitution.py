@@ -131,7 +131,7 @@ class Aliases:
 
     def shared(self, names: set[str], others: set[str]) -> bool:
         """Whether one of the names may share memory with one of the others."""
-        return not {self.find(name) for name in names}.isdisjoint(map(self.find, others))
+        return not {self.find(name) for name in names}.isdisjoint({self.find(other) for other in others})
 
 
 def shown(nodes: list[ast.expr]) -> Iterator[str]:

@@ -153,7 +153,8 @@ class Attempt:
         for captured in sorted(self.known, key=lambda held: -len(list(containers_of(held.text, held.abstract)))):
             self.restore(ctx, captured)
         ctx.storing = Storing(ctx, self.inputs, dict(ctx.arguments))
-        enter_assigned(ctx, frame, self.assigned_outside)
+        if self.assigned_outside:
+            enter_assigned(ctx, frame, self.assigned_outside)
         if ctx.stateful:
             enter_pools(ctx, node)
         returned = self.body(ctx, frame, node)

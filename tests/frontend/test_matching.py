@@ -19,7 +19,7 @@ from symgrad.frontend.text.matching import imported_names, inside, locate, parse
 from symgrad.frontend.text.source import from_source, read
 from tests.places.programs import run
 
-ROOT = Path(matching.__file__).parent.parent
+ROOT = Path(matching.__file__).parents[2]
 
 
 def functions_of(text: str, name: str = "<text>", part: slice = slice(None)) -> list[types.FunctionType]:

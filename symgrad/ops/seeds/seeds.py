@@ -243,7 +243,7 @@ def of_seeds(examples: Examples, name: str, op: Call) -> Value:
     value = rule(batch, Call(op.outs, op.loc, name, operands, op.settings))
     if not isinstance(value, Value):
         raise NotBatched
-    maker = next((made for made in reversed(examples.build.block.ops) if value in made.outs), None)
+    maker = next((op for op in reversed(examples.build.block.ops) if value in op.outs), None)
     is_fresh = isinstance(maker, Call) and ROWS[maker.name].alias == "fresh"
     return value if is_fresh or row.alias != "fresh" else examples.call("copy", value)
 
