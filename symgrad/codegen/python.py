@@ -59,7 +59,9 @@ def written(func: Func, header: Header, marks: dict[ast.stmt, Mark]) -> tuple[li
     funcs = called(func)
     headers = {func: header}
     taken = {header.name, header.again.partition("(")[0], *header.beside}
-    users = users_names([other for other in funcs if other.original is not None], {**{name: None for name in sorted(taken)}, **header.objects})
+    users = users_names(
+        [other for other in funcs if other.original is not None], {**{name: None for name in sorted(taken)}, **header.objects}
+    )
     funcs = [other for other in funcs if other not in users]
     taken |= set(users.values())
     for other in funcs:

@@ -192,6 +192,42 @@ def test_pullbacks_keep_lists_of_lists_between_their_halves(function: Any) -> No
             np.testing.assert_allclose(one, two, rtol=1e-10)
 
 
+def products(x):
+    table = [[x[i] * x[j] for j in range(2)] for i in range(3)]
+    return table[0][1] * table[2][0] + table[1][1]
+
+
+def popped_rows(x):
+    rows = []
+    for i in range(len(x)):
+        rows.append(x * x[i])
+    total = 0.0
+    for _ in range(len(x)):
+        last = rows.pop()
+        total += last[0] * last[1]
+    for i in range(len(x)):
+        rows.append(x + i)
+    for i in range(len(x)):
+        total += rows[i][0] * rows[-1][1]
+    return total
+
+
+@pytest.mark.parametrize("function", [products, popped_rows], ids=lambda f: f.__name__)
+def test_lists_that_lose_their_last_items_get_new_ones(function: Any) -> None:
+    """In kernels the memory of lists and arrays that left a list is reused; many calls show whether it was free."""
+    x = np.array([0.3, 0.5, 0.7])
+    _, linear = symgrad.linearize(function, x, jit=True)
+    derived = symgrad.value_and_grad(function, jit=True)
+    expected = [symgrad.jvp(function, (x,), (direction,))[1] for direction in np.eye(3)]
+
+    for _ in range(200):
+        assert [linear(direction) for direction in np.eye(3)] == pytest.approx(expected, rel=1e-12)
+        value, gradient = derived(x)
+        assert value == pytest.approx(function(x), rel=1e-12)
+        np.testing.assert_allclose(gradient, expected, rtol=1e-12)
+    np.testing.assert_allclose(expected, [(function(x + 1e-6 * d) - function(x - 1e-6 * d)) / 2e-6 for d in np.eye(3)], rtol=1e-8)
+
+
 def test_a_list_whose_items_are_read_keeps_them() -> None:
     def read(x, w):
         hits = []

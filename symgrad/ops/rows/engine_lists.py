@@ -175,6 +175,7 @@ def _zeros_like_text(settings: dict[str, Any], types: list[Type]) -> str:
 rule("list_of(*items)", _list_of, emit="[*items]", items_grad="list_take(out_grad, position)")
 rule("list_append(l, v)", _list_append, emit="l.append(v)", consumes=True, statement=True,
      l_grad="list_drop(taken)", v_grad="list_take(out_grad, -1)")  # fmt: skip
+# not del l[-1]: numba frees a deleted item twice if it is a list or an array
 rule("list_drop(l)", _first, emit="l.pop()", consumes=True, statement=True,
      l_grad="list_append(taken, zeros_like(list_take(l, -1)))")  # fmt: skip
 rule("list_take(l, i)", _list_take, emit="l[i]", cheap=True, alias="depends", l_grad="list_add_at(into, i, out_grad)", i_grad=None)
