@@ -60,7 +60,7 @@ def written(func: Func, header: Header, marks: dict[ast.stmt, Mark]) -> tuple[li
     headers = {func: header}
     taken = {header.name, header.again.partition("(")[0], *header.beside}
     users = users_names(
-        [other for other in funcs if other.original is not None], {**{name: None for name in sorted(taken)}, **header.objects}
+        [other for other in funcs if other.original is not None], {**dict.fromkeys(sorted(taken)), **header.objects}
     )
     funcs = [other for other in funcs if other not in users]
     taken |= set(users.values())
