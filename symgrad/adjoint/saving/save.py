@@ -46,7 +46,7 @@ class Count:
 
 def of_shape(op: Op | None) -> dict[str, bool]:
     """The settings of ``shape_of`` for the result of an op: an item of a list may be None on the path that does not use it."""
-    return {"item": True} if isinstance(op, Call) and op.name in ("list_take", "table_take") else {}
+    return {"item": isinstance(op, Call) and op.name in ("list_take", "table_take")}
 
 
 def count_of(plan: Plan, block: Block) -> Count | None:
@@ -188,15 +188,15 @@ class Saver:
             self.kept_as(value, block, value)
             return
         where = self.after.setdefault((block, index), [])
+        op = self.plan.layout.op_of(source)
+        settings = of_shape(op) if row == "shape_of" else {}
         if source not in self.plan.demands.unbound.sides:
             assert row is not None
-            op = self.plan.layout.op_of(source)
-            settings = of_shape(op) if row == "shape_of" else {}
             self.kept_as(value, block, self.call(where, op, row, source, hint=value.name, **settings))
             return
         ops: list[Op] = []
         if row is not None:
-            self.call(ops, self.plan.layout.op_of(source), row, source, hint=value.name)
+            self.call(ops, op, row, source, hint=value.name, **settings)
         guarded = self.presence.guarded(source, ops)
         where += [guarded] if guarded is not None else []
         self.kept_as(value, block, guarded.outs[0] if guarded is not None else value)

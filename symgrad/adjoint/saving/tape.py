@@ -171,7 +171,7 @@ class Availability:
             return self.get(branch.outs[k], frame.parent)
         if value in plan.demands.shapes:
             source = plan.demands.shapes[value]
-            return self.again(frame, "shape_of", [source], {**of_shape(plan.layout.op_of(source))}, value)
+            return self.again(frame, "shape_of", [source], of_shape(plan.layout.op_of(source)), value)
         if plan.is_index(value):
             return frame.scope.reverse.args[0]
         op = plan.layout.op_of(value)
