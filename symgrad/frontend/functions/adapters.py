@@ -273,8 +273,13 @@ class Adapter:
             passed.append(rest.pop(0).name if value is PLACEHOLDER else self.said(name, value))
         passed += [f"{STARS.get(p.kind, '')}{p.name}" for p in rest if p.kind in POSITIONAL]
         passed += [f"{p.name}={p.name}" for p in rest if p.kind is Parameter.KEYWORD_ONLY]
-        passed += [f"{name}={self.said(name, value)}" for name, value in self.keywords.items() if name not in self.parameter_names]
-        return ", ".join(passed + [f"**{p.name}" for p in rest if p.kind is Parameter.VAR_KEYWORD])
+        fixed = {name: self.said(name, value) for name, value in self.keywords.items() if name not in self.parameter_names}
+        more = [f"**{p.name}" for p in rest if p.kind is Parameter.VAR_KEYWORD]
+        if fixed and more:  # a call may give a keyword that the partial fixes again
+            passed.append(f"**{{{', '.join([*(f'{name!r}: {text}' for name, text in fixed.items()), *more])}}}")
+        else:
+            passed += [*(f"{name}={text}" for name, text in fixed.items()), *more]
+        return ", ".join(passed)
 
     def fixed_names(self) -> list[str]:
         """The target's parameter names for the fixed arguments."""
