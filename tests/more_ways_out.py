@@ -508,9 +508,9 @@ of_array("copy of nan_to_num", ARGUMENT, "leave it out",
     "np.nan_to_num(x * 2.0, copy=False) ** 2", "np.nan_to_num(x * 2.0) ** 2")  # fmt: skip
 of_array("a number by rows", ARGUMENT, "write np.atleast_1d",
     "np.ascontiguousarray(x[0]) ** 2", "np.atleast_1d(x[0]) ** 2")  # fmt: skip
-of_array("the least norm of the rows", ARGUMENT, "for -np.inf write np.min(np.sum(np.abs(x), axis=1))",
-    "np.linalg.norm(x.reshape(2, 2), -np.inf) ** 2",
-    "np.min(np.sum(np.abs(x.reshape(2, 2)), axis=1)) ** 2")  # fmt: skip
+of_array("the spectral norms of matrices", ARGUMENT, "np.linalg.svd(x, compute_uv=False) gives the singular values",
+    "np.linalg.norm(x.reshape(1, 2, 2), 2, axis=(1, 2)) ** 2",
+    "np.max(np.linalg.svd(x.reshape(1, 2, 2), compute_uv=False), axis=-1) ** 2")  # fmt: skip
 of_array("a type of objects", ARGUMENT, "use an array of numbers, one for each field",
     "np.array(x, dtype=object) ** 2", "np.array(x) ** 2")  # fmt: skip
 of_array("the roots of a polynomial", FUNCTION, "write np.linalg.eigvals of its companion matrix",
@@ -548,8 +548,8 @@ of_array("a median deviation from a center", ARGUMENT, "leave center out",
 of_array("gradient of an order", ARGUMENT, "write edge_order=1",
     "np.gradient(x, edge_order=3)", "np.gradient(x, edge_order=1)", runs=False)  # fmt: skip
 of_array("a QR decomposition of SciPy's", ARGUMENT, "write mode='economic'",
-    "scipy.linalg.qr(x.reshape(2, 2), mode='full')[1] ** 2",
-    "scipy.linalg.qr(x.reshape(2, 2), mode='economic')[1] ** 2")  # fmt: skip
+    "np.abs(scipy.linalg.qr(x.reshape(2, 2), mode='raw')[1])",
+    "np.abs(scipy.linalg.qr(x.reshape(2, 2), mode='economic')[1])")  # fmt: skip
 of_array("a solver that writes to its matrix", ARGUMENT, "leave out the arguments whose names begin with overwrite",
     "scipy.linalg.solve(x.reshape(2, 2), x[:2], overwrite_a=True)",
     "scipy.linalg.solve(x.reshape(2, 2), x[:2])")  # fmt: skip

@@ -90,13 +90,13 @@ def not_scalar(x):
     return 2.0 * x
 
 
-def last(x, n):
-    return last(x / (n - 1), n - 1) if n > 0 else x
+def shrunk(x):
+    return shrunk(x / (x - 3.0)) if x > 1.0 else x
 
 
 def caught(x):
     try:
-        y = last(x, 3)
+        y = shrunk(x)
     except ZeroDivisionError:
         y = 2 * x
     return y
@@ -184,7 +184,7 @@ PROVOKED: dict[str, Callable[[], Any]] = {
     "UnsupportedArgument": lambda: symgrad.grad(unsupported_argument)(TWO),
     "NoDerivative": lambda: symgrad.grad(no_derivative)(np.eye(2)),
     "ShapeMismatch": lambda: symgrad.grad(shape_mismatch)(TWO),
-    "CaughtException": lambda: symgrad.grad(caught)(1.0),
+    "CaughtException": lambda: symgrad.grad(caught)(3.0),
     "UnsureAlias": lambda: symgrad.grad(unsure_alias)(TWO),
     "UnknownType": lambda: symgrad.grad(unknown_type)(1.0),
     "CastStore": lambda: symgrad.grad(cast_store)(1.0),

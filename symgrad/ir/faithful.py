@@ -113,6 +113,8 @@ class Faithful:
             self.said.append(None)
             if func.shares is not None:
                 raise Unfaithful("a function whose body is still being made")
+            if func.original is not None:
+                raise Unfaithful("a function of the user's, which the text calls")
             head = [func.name, list(func.results), self.place(func.loc), func.split, func.doc, sorted(func.guarded)]
             self.said[number] = [*head, self.block(func.body)]
         return self.functions[func]

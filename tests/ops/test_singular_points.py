@@ -289,11 +289,12 @@ POLYNOMIALS = frozenset(
     tensordot_right part_of_bound range_of_bound einsum1 einsum1_part0 einsum2 einsum2_part0 einsum2_part1 einsum3 einsum3_part0 einsum3_part1 einsum3_part2 einsum4
     einsum4_part0 einsum4_part1 einsum4_part2 einsum4_part3 product_before product_after weighted_before weighted_after""".split()
 )
-#: rows of lists, tapes and of the engine, which move what they are given; ``tests/sequences.py`` and ``test_engine_rows.py`` test them
+#: rows of lists, tapes and of the engine, which move what they are given; ``tests/sequences.py`` and ``test_engine_rows.py`` test them;
+#: ``varied`` gives its first operand, and the others only have slopes, which are constant
 MOVED = frozenset(
     """table_take table_set table_add_at
     custom in_form push pop put get list_of list_append list_drop list_take list_set list_add_at list_add array_of list_from python_numbers
-    on_backward list_repeat list_fold list_unfold list_join list_slice list_add_slice to_array drawn label probe as_written filled fftfreq rfftfreq""".split()
+    on_backward list_repeat list_fold list_unfold list_join list_slice list_add_slice to_array drawn label probe as_written filled fftfreq rfftfreq varied""".split()
 )
 
 #: rows of solutions: their singular points are those of the equations, in ``tests/test_implicit.py``

@@ -108,8 +108,8 @@ m.compress([True, False, True], axis=1)|x.conj()|x.round(1) * x|np.maximum.accum
 np.add.outer(x, m)|np.add.reduceat(x, [0, 2])|m.sum(axis=0, where=m > 0, keepdims=True)|x.max(initial=3.0) * x|x.mean(where=ib)|np.interp(x, [-2.0, 0.0, 2.0], x[:3])
 np.convolve(x, x[:2])|np.kron(m, m)|np.gradient(x)|np.diff(m, axis=1)|np.trapezoid(m, axis=0)|np.inner(m, m)|np.average(m, axis=1, weights=x[:3])
 np.linalg.norm(m, axis=1)|np.linalg.norm(x, 3)|np.linalg.matrix_power(m @ m.T, 2)|np.cross(m, m[::-1])|np.ptp(m, axis=0)|np.dstack([m, m])|np.take(m, [0, 1, 1], axis=1)
-np.quantile(m, [0.2, 0.7], axis=0)|np.percentile(x, 30, method='lower')|np.quantile(m, [0.2, 0.7], axis=1, method='weibull')|np.convolve(x, [1.0, 2.0, -1.0], mode='same')
-np.inner([1.0, 2.0, 0.5], m)|np.gradient([x[0], x[1], x[2]])|np.cross(m, [0.5, 1.0, 2.0])|np.linalg.norm(m, 2)|np.linalg.norm(m, "nuc")|np.linalg.norm(m, -2)
+np.quantile(m, [0.2, 0.7], axis=0)|np.percentile(x, 30, method='lower')|np.percentile(x, 30, method='inverted_cdf')|np.quantile(m, [0.2, 0.7], axis=1, method='weibull')|np.convolve(x, [1.0, 2.0, -1.0], mode='same')
+np.inner([1.0, 2.0, 0.5], m)|np.gradient([x[0], x[1], x[2]])|np.cross(m, [0.5, 1.0, 2.0])|np.linalg.norm(m, 2)|np.linalg.norm(m, -np.inf)|np.linalg.norm(m, "nuc")|np.linalg.norm(m, -2)
 np.linalg.cond(m)|np.linalg.svd(m, compute_uv=False)|np.linalg.svd(m, full_matrices=False).S|np.linalg.svd(m)[1]|np.linalg.svd(m)[1] * np.linalg.svd(m)[2].T.shape[0]|np.linalg.qr(m.T, mode="r") ** 2
 np.linalg.lstsq(m.T, x[:3], rcond=None)[0]|np.linalg.lstsq(m.T, m.T * x[:3, None], rcond=None)[1]
 np.einsum('...i,i->...', m, x[:3])|np.einsum('...ij,...jk', m, m.T)|np.einsum(m, [0, 1], x[:3], [1], [0])|np.einsum('ij,kj->ik', m, m, optimize=True)
@@ -307,7 +307,7 @@ def test_arrays_of_few_elements(expression: str, args: dict[str, Any], shape: tu
 
 REFUSED = """np.insert(x, [1], x)|np.block(x)|np.diff(x, n=6)|np.pad(x, 1, mode='mean')|np.pad(x, 1, constant_values=x[0])
 np.sum(x, dtype=int) * x|np.unique(x, axis=0)|np.nan_to_num(x, copy=False)
-np.percentile(x, 30, method='inverted_cdf')|np.quantile(x, 1.3 + 0 * x[0])|np.insert(x, 9, x[0])|np.polymul(np.append(0.0, x), x)|np.poly(x[:0])|np.cross(x[:2], x[2:])"""
+np.quantile(x, 0.3, weights=x * x, method='inverted_cdf')|np.quantile(x, 1.3 + 0 * x[0])|np.insert(x, 9, x[0])|np.polymul(np.append(0.0, x), x)|np.poly(x[:0])|np.cross(x[:2], x[2:])"""
 
 
 @pytest.mark.parametrize("expression", [e for line in REFUSED.splitlines() for e in line.split("|")])

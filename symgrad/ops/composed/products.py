@@ -99,7 +99,7 @@ def norms_of_matrices(x: Any, ord: Any) -> Any:
         return np.max(np.sum(np.abs(x), axis=-1), axis=-1, initial=0.0)
     if ord == -1:
         return np.min(np.sum(np.abs(x), axis=-2), axis=-1)
-    need(ord == -math.inf, "this norm of matrices is not supported; for -np.inf write np.min(np.sum(np.abs(x), axis=1))")
+    need(ord == -math.inf, "this norm of matrices is not supported; np.linalg.svd(x, compute_uv=False) gives the singular values")
     return np.min(np.sum(np.abs(x), axis=-1), axis=-1)
 
 
