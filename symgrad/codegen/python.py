@@ -59,9 +59,7 @@ def written(func: Func, header: Header, marks: dict[ast.stmt, Mark]) -> tuple[li
     funcs = called(func)
     headers = {func: header}
     taken = {header.name, header.again.partition("(")[0], *header.beside}
-    users = users_names(
-        [other for other in funcs if other.original is not None], {**dict.fromkeys(sorted(taken)), **header.objects}
-    )
+    users = users_names([other for other in funcs if other.original is not None], {**dict.fromkeys(sorted(taken)), **header.objects})
     funcs = [other for other in funcs if other not in users]
     taken |= set(users.values())
     for other in funcs:
