@@ -44,7 +44,7 @@ class Count:
         return build.call("subtract", index, first) if self.step == 1 else build.call("subtract", first, index)
 
 
-def of_shape(op: Op | None) -> dict[str, bool]:
+def of_shape(op: Op | None) -> dict[str, object]:
     """The settings of ``shape_of`` for the result of an op: an item of a list may be None on the path that does not use it."""
     return {"item": isinstance(op, Call) and op.name in ("list_take", "table_take")}
 
