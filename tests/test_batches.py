@@ -467,7 +467,7 @@ def test_a_view_that_may_be_a_copy_is_refused_and_a_copy_is_the_way_out(random: 
         return x.sum()
 
     x = random.normal(size=(3, 2, 2))
-    with pytest.raises(UnsureAlias):
+    with pytest.raises(UnsureAlias, match=r"write x\.ravel\(\)\.copy\(\) in line"):
         symgrad.vmap(filled)(x)
 
     def copied(x: np.ndarray) -> Any:

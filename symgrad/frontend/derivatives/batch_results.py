@@ -19,7 +19,7 @@ from symgrad.frontend.flow.filling import operand_of_extent
 from symgrad.frontend.memory.loads import Index, load_array
 from symgrad.frontend.memory.stores import store_array
 from symgrad.frontend.state.abstract_values import settled
-from symgrad.frontend.state.bindings import Binding, HeapKey, Name, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.state.bindings import Binding, Broken, HeapKey, Name, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.program_state import is_long
 from symgrad.ir.core import NONE, ZERO, Block, Call, Const, Operand, walk
@@ -82,6 +82,8 @@ class FormOf:
                 return self.array(operand, axes, word)
             case Ref() if isinstance(self.ctx.type_of(binding), Array):
                 return self.array(self.ctx.read(binding, self.node), axes, word)
+            case Broken():
+                raise self.ctx.unusable(binding, self.node)
         hint = "return numbers, arrays, and tuples, lists, dicts or instances of these"
         raise UnsupportedSyntax(f"{word} of a batched function is not an array", self.ctx.loc(self.node), hint)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.errors import SymgradError
+from symgrad.errors import SymgradError, together
 from symgrad.frontend.state.bindings import Binding, HeapKey, Link, Location, Obj, Ref
 from symgrad.frontend.state.caller import Captured, Storing
 from symgrad.frontend.state.interruptions import GivenUp
@@ -193,11 +193,18 @@ class SharedState:
 
     @contextmanager
     def trial(self) -> Iterator[list[SymgradError]]:
-        """Lower something provisionally: its refusals are collected in the list and then discarded."""
+        """Lower something provisionally: its refusals are collected in the list and then discarded.
+
+        A refusal that is raised follows those in the list, and is raised together with them.
+        """
         kept, outer = self.refusals, self.on_trial
         self.refusals, self.on_trial = [], True
         try:
             yield self.refusals
+        except SymgradError as error:
+            if not self.refusals:
+                raise
+            raise together([*self.refusals, error]) from None
         finally:
             self.refusals, self.on_trial = kept, outer
 
