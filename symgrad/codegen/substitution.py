@@ -202,6 +202,8 @@ class Substitution:
             return True
         if not readers or not self.is_constant(body, place, readers[-1], value):
             return False
+        if not self.is_in_order(body, place, readers[0], name, value):
+            return False
         count = sum(Effects.of(body[k]).loads.count(name) for k in readers)
         line = self.marks.get(body[place], Mark()).loc
         if (opened := opened_of(value)) is not None:
@@ -244,6 +246,8 @@ class Substitution:
                 joined = ast.Assign([ast.Name(name)], added(value, op, term))
                 if name in Effects.of(term).loads or not self.is_constant(body, place, first, value):
                     return False
+                if not self.is_in_order(body, place, first, name, value):
+                    return False
                 lines = [self.marks.get(body[k], Mark()).loc.line for k in (place, first)]
                 if width(joined) + depth * INDENT > WIDTH or lines[0] != lines[1] and not is_short(value):
                     return False
@@ -260,6 +264,59 @@ class Substitution:
             return False
         own = Effects.of(value)
         return not own.changes and not own.is_opaque and not is_copy(value)
+
+    def is_in_order(self, body: list[ast.stmt], place: int, reader: int, name: str, value: ast.expr) -> bool:
+        """Whether no other exception comes before those of the value if it is evaluated at its reader; the backward half raises none."""
+        if self.marks.get(body[place], Mark()).backward or not (own := exceptions_of(value)):
+            return True
+        before, is_read = exceptions_before(body[reader], name)
+        between = [s for s in body[place + 1 : reader] if not self.marks.get(s, Mark()).backward]
+        others = before.union(*map(exceptions_of, between))
+        return is_read and (not others or len(own | others) == 1)
+
+
+def exceptions_of(node: ast.AST) -> set[str]:
+    """The kinds of exceptions that a text may raise: one for subscripts, one for each function and each operator."""
+    return {kind for inner in ast.walk(node) if (kind := exception_of(inner))}
+
+
+def exception_of(node: ast.AST) -> str:
+    """The kind of exception that an operation itself may raise; "" if it is arithmetic that raises none."""
+    match node:
+        case ast.Subscript() | ast.Call(func=ast.Attribute(attr="item")):
+            return "subscript"
+        case ast.Call(func=function):
+            return ast.unparse(function)
+        case ast.BinOp(op=op) if not isinstance(op, ast.Add | ast.Sub | ast.Mult):
+            return type(op).__name__
+        case ast.Raise():
+            return "raise"
+    return ""
+
+
+def exceptions_before(node: ast.AST, name: str) -> tuple[set[str], bool]:
+    """The kinds of exceptions that a statement or expression may raise before it reads a name, and whether it reads it on every path."""
+    parts: list[ast.AST]
+    match node:
+        case ast.Name(id=read):
+            return set(), read == name
+        case ast.IfExp(test=always) | ast.If(test=always) | ast.For(iter=always):
+            parts = [always]
+        case ast.BoolOp(values=[always, *_]):
+            parts = [always]
+        case ast.Assign(value=value):
+            parts = [value]
+        case ast.Compare(left=left, comparators=[right, *_]):
+            parts = [left, right]
+        case _:
+            parts = [*ast.iter_child_nodes(node)]
+    kinds: set[str] = set()
+    for part in parts:
+        before, is_read = exceptions_before(part, name)
+        if is_read:
+            return kinds | before, True
+        kinds |= exceptions_of(part)
+    return kinds, False
 
 
 def names_stored(statement: ast.stmt) -> set[str]:

@@ -31,6 +31,7 @@ PLACES = {
     "stored": "x[0] = {}\nreturn x[0] * {}",
     "at a computed place": "x[int({}) % 3] += {}\nreturn np.sum(x)",
     "in a loop": "s = 0.0\nfor i in range(2):\n    s += ({}) * ({})\nreturn s",
+    "on one path of a loop": "s = 0.0\nfor i in range(2):\n    t = {}\n    u = {}\n    s += t * t if i > 5 else u\nreturn s",
     "in a branch": "s = {}\nif a < 0:\n    s = s * ({})\nreturn s",
 }
 
