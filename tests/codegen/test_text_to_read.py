@@ -185,7 +185,10 @@ X = np.array([0.7, -0.3, 1.1, 0.4])
         (stepped, (X, 2.0), (0, 1)),
     ],
 )
-def test_statements_stand_as_they_were_written(function: Any, arguments: Any, wrt: Any, shown: Callable[..., tuple[Emitted, bool]]) -> None:
+def test_statements_stand_as_they_were_written(
+    function: Any, arguments: Any, wrt: Any, shown: Callable[..., tuple[Emitted, bool]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SYMGRAD_CHECK", "1")  # what prevents the text is raised
     derivative = symgrad.value_and_grad(function, wrt=wrt)
     expected = leaves(derivative(*copy.deepcopy(arguments)))
 
