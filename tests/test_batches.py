@@ -460,6 +460,24 @@ def test_hints_of_refusals_help(random: np.random.Generator) -> None:
     np.testing.assert_allclose(symgrad.vmap(lambda t, u=w: np.sum(t * u), in_axes=(0, None))(x), x @ w, rtol=1e-12)
 
 
+@pytest.mark.parametrize("part", [lambda x: x, lambda x: x[:], lambda x: x[1:], lambda x: x[::-1]])
+def test_of_stores_to_one_element_the_last_counts_in_each_example(part: Any, random: np.random.Generator) -> None:
+    def stored(x):
+        y = part(x)
+        x[np.array([0, 2])] = x[3]
+        y[np.array([3, 3, 1])] -= 0.2 * np.tanh(y.copy()[1])
+        return np.sum(x) + np.sum(np.sin(y))
+
+    gradient = symgrad.grad(stored)
+    x = random.normal(size=(3, 5))
+    expected = np.stack([gradient(row.copy()) for row in x])
+
+    np.testing.assert_allclose(symgrad.vmap(gradient)(x.copy()), expected, rtol=1e-12)
+    step = 1e-6 * random.normal(size=5)
+    for row, slope in zip(x, expected, strict=True):
+        assert stored(row + step) - stored(row - step) == pytest.approx(2 * slope @ step, rel=1e-6)
+
+
 def test_a_view_that_may_be_a_copy_is_refused_and_a_copy_is_the_way_out(random: np.random.Generator) -> None:
     def filled(x: np.ndarray) -> Any:
         y = x.ravel()

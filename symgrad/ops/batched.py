@@ -12,7 +12,7 @@ from typing import Any
 
 from symgrad.ir.core import NONE, ZERO, Const, Operand, Value
 from symgrad.ir.types import Array, Extent, Scalar, ShapeOf, Tape, Type
-from symgrad.ops.indexing import OPERANDS, steps
+from symgrad.ops.indexing import OPERANDS, has_arrays, steps
 
 #: the operands of a slice of a whole axis
 WHOLE = (NONE, NONE, NONE)
@@ -221,12 +221,13 @@ def read(e: Examples) -> Value:
     path = path_of(e.settings["index"])
     if len(path) == 1 and not path[0].startswith("."):
         return e.again(e.operands[0], NONE, NONE, NONE, *e.operands[1:], index="s" + path[0])
-    value = stepped(e.build, e.size, e.operands[0], path, list(e.operands[1:]))
+    reading = "take_written" if e.name == "take_written" else "view"
+    value = stepped(e.build, e.size, e.operands[0], path, list(e.operands[1:]), reading)
     return value if e.name == "view" else e.call("copy", value)
 
 
-def stepped(build: Any, size: Operand, array: Operand, path: list[str], operands: list[Operand]) -> Value:
-    """A path of steps, each taken for all examples as a view."""
+def stepped(build: Any, size: Operand, array: Operand, path: list[str], operands: list[Operand], reading: str = "view") -> Value:
+    """A path of steps, each taken for all examples as a view; ``reading`` is the row of a step with an array of integers."""
     for step in path:
         name, _, count = step.partition(":")
         taken = int(count or 0) if step.startswith(".") else sum(OPERANDS[letter] for letter in step)
@@ -240,7 +241,8 @@ def stepped(build: Any, size: Operand, array: Operand, path: list[str], operands
         elif step.startswith("."):
             raise NotBatched
         elif step:
-            array = build.call("view", array, NONE, NONE, NONE, *own, index="s" + step)
+            row = reading if has_arrays(step, [o.type for o in own]) else "view"
+            array = build.call(row, array, NONE, NONE, NONE, *own, index="s" + step)
     if not isinstance(array, Value):
         raise NotBatched
     return array
