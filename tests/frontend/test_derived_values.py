@@ -25,8 +25,8 @@ NUMBERS = {
     ),
     "__init__": (
         "class C(float):\n    def __new__(cls, value, unit): return float.__new__(cls, value)\n"
-        "    def __init__(self, value, unit): self.unit, self.given = unit, value\n"
-        "    def twice(self): return C(self.given * 2, self.unit)\n    def squared(self): return self ** 2 + len(self.unit)\n",
+        "    def __init__(self, value, unit): self.unit, self.number = unit, value\n"
+        "    def twice(self): return C(self.number * 2, self.unit)\n    def squared(self): return self ** 2 + len(self.unit)\n",
         "C(x, unit='m')",
     ),
     "operators": (

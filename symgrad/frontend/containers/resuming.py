@@ -253,7 +253,7 @@ class Desugared(Sending):
 
 
 def is_delegation(loop: ast.For) -> bool:
-    """Whether a loop stands for a ``yield from``."""
+    """Whether a loop replaces a ``yield from``."""
     return isinstance(loop.target, ast.Name) and loop.target.id == DELEGATED
 
 
