@@ -1,7 +1,8 @@
-"""Merges emitted statements that build one variable, or have one test, for text that is read.
+"""Merges emitted statements that build one variable, have one test, or take the last item of a list, for text that is read.
 
 x = a; x += b        ->   x = a + b        both from one line of the user's
 if t: a; if t: b     ->   if t: a; b       also for ``not t``
+x = l[-1]; l.pop()   ->   x = l.pop()
 """
 
 from __future__ import annotations
@@ -125,4 +126,23 @@ def is_not(test: ast.expr) -> bool:
     return isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)
 
 
-__all__ = ["summed_up", "with_one_test"]
+def with_pops(body: list[ast.stmt], marks: Mapping[ast.stmt, Mark]) -> list[ast.stmt]:
+    """The statements; one that reads the last item of a list and the next, which drops the item, are one, within a section."""
+    out: list[ast.stmt] = []
+    for statement in body:
+        for name in ("body", "orelse"):
+            if inner := getattr(statement, name, None):
+                setattr(statement, name, with_pops(inner, marks))
+        begins = marks.get(statement, Mark()).section
+        match [*out[-1:], statement]:
+            case [
+                ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript(value=ast.Name(id=items), slice=place)) as read,
+                ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=dropped), attr="pop"), args=[], keywords=[]) as pop),
+            ] if items == dropped != name and not begins and ast.unparse(place) == "-1":
+                read.value = pop
+            case _:
+                out.append(statement)
+    return out
+
+
+__all__ = ["summed_up", "with_one_test", "with_pops"]

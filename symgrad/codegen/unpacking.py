@@ -17,7 +17,7 @@ from typing import TypeGuard
 from symgrad.codegen.plainer import Canonical, lighten, lighten_tape, over_items, respell, targets_of
 from symgrad.codegen.seam import alike
 from symgrad.codegen.substitution import Substitution
-from symgrad.codegen.sums import summed_up, with_one_test
+from symgrad.codegen.sums import summed_up, with_one_test, with_pops
 from symgrad.codegen.texts import Mark
 from symgrad.location import Loc
 
@@ -104,7 +104,7 @@ class Unpacking:
         for _ in range(2):
             body = Substitution(self.marks, users, self.single).function(body)
             body = summed_up(body, self.marks, self.single, self.lists)
-        return body
+        return with_pops(body, self.marks)
 
     def source(self) -> dict[int, str]:
         """The lines of the user's function after its head, as far as statements come from them, by line number."""

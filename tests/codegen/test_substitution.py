@@ -12,7 +12,7 @@ import pytest
 
 from symgrad.codegen.seam import to_text
 from symgrad.codegen.substitution import Substitution
-from symgrad.codegen.sums import summed_up, with_one_test
+from symgrad.codegen.sums import summed_up, with_one_test, with_pops
 from symgrad.codegen.texts import Mark
 from symgrad.location import Loc
 
@@ -28,7 +28,7 @@ def rewritten(text: str, lines: int = 1) -> str:
     for _ in range(2):
         body = Substitution(marks, USERS, frozenset({"s_grad"})).function(body)
         body = summed_up(body, marks, {"s_grad"}, {"items"})
-    return to_text(ast.Module(body, []))[0].strip()
+    return to_text(ast.Module(with_pops(body, marks), []))[0].strip()
 
 
 def values(text: str) -> dict[str, Any]:
@@ -52,6 +52,11 @@ SAME = [
     ("x_grad -= w * 2.0\nx_grad += y", "x_grad -= w * 2.0 - y"),
     ("items_grad = list(w)\nx_grad = items_grad[0] * y\ny_grad = items_grad[2] * y", "x_grad = w[0] * y\ny_grad = w[2] * y"),
     ("items[k] = items[k] + 2.0", "items[k] += 2.0"),
+    ("y = items[-1]\nitems.pop()\nx_grad += y * w\nw_grad += y", "y = items.pop()\nx_grad += y * w\nw_grad += y"),
+    ("if flag:\n    y = items[-1]\n    items.pop()\nitems.pop()", "if flag:\n    y = items.pop()\nitems.pop()"),
+    ("y = items[0]\nitems.pop()\nx_grad += y", "y = items[0]\nitems.pop()\nx_grad += y"),
+    ("y = items[-1]\ntape.pop()\nx_grad += y", "y = items[-1]\ntape.pop()\nx_grad += y"),
+    ("y = items[-1]\nitems.append(2.0)\nitems.pop()", "y = items[-1]\nitems.append(2.0)\nitems.pop()"),
     ("if flag:\n    t_grad = w * y\nif flag:\n    x_grad += t_grad", "if flag:\n    x_grad += w * y"),
     ("if not flag:\n    x_grad = w\nif flag:\n    x_grad = y", "if flag:\n    x_grad = y\nelse:\n    x_grad = w"),
     ("total_grad = w * y\ny_grad = w + 1.0\nx_grad = total_grad", "x_grad = w * y\ny_grad = w + 1.0"),
