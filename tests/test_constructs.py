@@ -557,6 +557,7 @@ def gradient_by_differences(f: Any, x: np.ndarray) -> np.ndarray:
     return np.array([(8 * (f(x + s) - f(x - s)) - (f(x + 2 * s) - f(x - 2 * s))) / 1.2e-3 for s in steps])
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize("f", VERDICTS.to_be_right, ids=lambda f: f.__name__)
 def test_right(f: Any, jit: bool, monkeypatch: pytest.MonkeyPatch) -> None:

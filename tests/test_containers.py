@@ -321,7 +321,7 @@ def of_a_list_that_stays_empty_in_each_round(x):
     return total + len(parts)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize("f", VERDICTS.to_be_right, ids=lambda f: f.__name__)
 def test_value_and_gradient_are_right(f: Callable[..., Any], jit: bool) -> None:

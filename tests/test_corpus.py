@@ -74,6 +74,7 @@ def assert_fits(gradient: Any, argument: Any, arguments: tuple[Any, ...]) -> Non
         assert not any(np.shares_memory(part, other) for other in leaves(arguments))
 
 
+@pytest.mark.sweep(2)
 @EVERY
 def test_value_and_gradient_agree_with_differences(program: Program) -> None:
     derived = symgrad.value_and_grad(program.function, wrt=program.wrt)

@@ -118,6 +118,7 @@ def several(a: Any) -> Any:
 VECTORS = [weights, named, projector, singular_vectors, hermitian, in_loops]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("jit", [False, True], ids=["numpy", "numba"])
 @pytest.mark.parametrize("function", VECTORS, ids=lambda f: f.__name__)
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")

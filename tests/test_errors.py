@@ -341,8 +341,9 @@ def hints() -> list[tuple[str, str]]:
 
 
 def test_hints_hold_no_placeholders_and_are_short() -> None:
-    assert len(hints()) > 100
-    for place, hint in hints():
+    written = hints()
+    assert len(written) > 100
+    for place, hint in written:
         assert "..." not in hint or "from_source(" in hint, f"{place}: {hint} cannot be pasted"  # there it is the body of a function
         assert len(hint) < 120, f"{place}: {hint}"
 

@@ -418,7 +418,7 @@ def swept_table(x: Any, n: Any, m: Any) -> Any:
 def test_a_table_takes_memory_and_calls_for_each_of_its_entries(function: Callable[..., Any]) -> None:
     derived = symgrad.value_and_grad(function, wrt="x")
     derived(0.5, 3, 3)
-    sizes = (80, 320)  # Python keeps 2,000 tuples that nobody sees it make again: few beside those of a table
+    sizes = (48, 192)  # Python keeps 2,000 tuples that nobody sees it make again: few beside those of a table
     small, large = (peak(lambda n=n: derived(0.5, n, n)) for n in sizes)
     few, many = (calls_during(lambda n=n: derived(0.5, n, n)) for n in sizes)
     print(f"{function.__name__}: {large / small:.1f} times the memory, {many / few:.1f} times the calls for 16 times the entries")

@@ -106,7 +106,7 @@ def test_many_random_programs_are_right_or_refused() -> None:
     of_numbers(range(QUICK, QUICK + SLOW))
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(complex_programs())
 def test_programs_that_shrink_are_right_or_refused(text: str) -> None:
     refused(text, False)

@@ -47,6 +47,7 @@ def check(name: str, jit: bool) -> list[str]:
     return [str(w.message) for w in caught]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_right_on_numpy(name: str) -> None:
     assert check(name, jit=False) == []

@@ -92,7 +92,7 @@ NOT_TWICE = ("merge sort",)
 
 
 @pytest.mark.parametrize("case", random.Random(5).sample(CASES, 400), ids="; ".join)
-@pytest.mark.sweep(14)
+@pytest.mark.sweep(30)
 def test_what_is_handed_over_and_written_to(case):
     assert verdict(program(*case), [X]) in ("right", "refused")
 

@@ -133,6 +133,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", RIGHT)
 def test_first_and_second_order(name: str) -> None:
     function, arguments = RIGHT[name]

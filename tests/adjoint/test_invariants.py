@@ -111,6 +111,7 @@ def differences(function: Callable[[Any], Any], x: np.ndarray, step: float = 1e-
     return np.stack(ends, axis=-1) if ends else np.zeros((*function(x).shape, 0))
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
 @TARGETS
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)

@@ -309,6 +309,7 @@ TOLD: list[tuple[Callable[..., Any], tuple[Any, ...], Any, str, int, str, str]] 
 ]
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize(
     ("function", "args", "wrt", "kind", "line", "name", "words"), TOLD, ids=[f"{t[0].__name__}-{t[3]}-{k}" for k, t in enumerate(TOLD)]
 )

@@ -124,7 +124,7 @@ def test_the_text_is_the_same_after_another_derivative(text: str, first: str, se
     assert text_of(DERIVATIVES[second](f), (X,)) == alone
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(48)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 def test_the_text_of_a_program_is_the_same_after_another_derivative(program: Program) -> None:
     function, arguments = twin(program.function), program.arguments(program.sizes[0])

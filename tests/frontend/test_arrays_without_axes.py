@@ -22,7 +22,7 @@ USES = ("x + s", "float(s) * x", "s.copy() * x", "np.sum(s)", "s.ravel()[0]", "s
         "np.sum(s * y)", "s.tolist() * x", "s[()] + x")  # fmt: skip
 
 
-@pytest.mark.sweep(54)
+@pytest.mark.sweep(108)
 @pytest.mark.parametrize(("make", "change", "place", "use"), list(product(MAKE, CHANGES, PLACES, USES)), ids=str)
 def test_a_change_of_an_array_without_axes(make: str, change: str, place: str, use: str) -> None:
     body = f"s = {make}\n{PLACES[place].replace('C', change)}\nreturn {use}"

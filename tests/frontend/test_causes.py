@@ -73,6 +73,7 @@ ASKED = {
 }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(
     "first", ["r = a / n", "r = [a, a * 2][n] / n", "r = np.ones(3).reshape(n + 1, -1)[0, n]", "r = math.sqrt(a - n) / n"]
 )

@@ -172,7 +172,7 @@ def judge(text: str, jit: Any) -> str:
     return "right"
 
 
-@pytest.mark.sweep(8)
+@pytest.mark.sweep(16)
 @pytest.mark.parametrize("jit", [False, "auto"], ids=["numpy", "numba"])
 @pytest.mark.parametrize(("kind", "name", "text"), CASES, ids=[f"{case[0]}-{case[1]}-{case[2]}".replace("\n", ";") for case in CASES])
 def test_an_instance_is_what_python_makes_of_it(kind: str, name: str, text: str, jit: Any) -> None:

@@ -129,7 +129,7 @@ def test_what_was_answered_otherwise_once_is_answered_as_python_does(value: str,
     check(value, question)
 
 
-@pytest.mark.sweep(61)
+@pytest.mark.sweep(120)
 @pytest.mark.parametrize(("value", "question"), CASES)
 def test_a_value_answers_as_pythons_own_or_is_refused(value: str, question: str) -> None:
     check(value, question)

@@ -142,7 +142,7 @@ def test_what_did_something_else_once_does_what_python_does(value: str, done: st
     check(value, f"    {done}")
 
 
-@pytest.mark.sweep(37)
+@pytest.mark.sweep(74)
 @pytest.mark.parametrize(("value", "done"), CASES)
 def test_a_statement_does_what_pythons_does_or_is_refused(value: str, done: str) -> None:
     check(value, f"    {done}")

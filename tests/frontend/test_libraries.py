@@ -30,7 +30,7 @@ EXPRESSIONS = [
 X, Y = np.array([0.7, 1.9, 1.1, 2.3]), np.array([0.4, 0.3, 1.2, 0.9])
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_the_source_of_a_function_is_read(expression: str) -> None:

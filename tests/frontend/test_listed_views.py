@@ -30,7 +30,7 @@ WAYS = {
 STORES = ("a[0, 1] += 1.0", "a *= 0.5", "a[1:] = x")
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(30)
 @pytest.mark.parametrize(("view", "way", "store"), list(product(VIEWS, WAYS, STORES)), ids=str)
 def test_what_a_list_holds_after_a_store(view: str, way: str, store: str) -> None:
     body = f"{WAYS[way].replace('V', view)}\n{store}\nreturn np.sum(np.sin(a * 0.2)) - 0.3 * np.sum(l[0] * l[0]) * x"

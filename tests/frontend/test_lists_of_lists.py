@@ -142,7 +142,7 @@ def verdict(text: str, x: np.ndarray, derivative: Callable[..., object] | None =
 POINT = np.array([0.4, 0.7, -0.3, 0.9])
 
 
-@pytest.mark.sweep(60)
+@pytest.mark.sweep(180)
 @pytest.mark.parametrize("seed", range(1200))
 def test_programs_over_lists_of_lists(seed: int) -> None:
     text = Program(seed).text()

@@ -55,7 +55,7 @@ def slopes(f: Callable[..., Any], x: float, y: Any, z: Any) -> list[complex]:
     return [f(x, *np.split(values + 1e-30j * one, 2)).imag / 1e-30 for one in np.eye(len(values))]
 
 
-@pytest.mark.sweep(36)
+@pytest.mark.sweep(72)
 @pytest.mark.parametrize("case", CASES, ids=" - ".join)
 def test_a_store_by_one_name_is_seen_by_the_others(case: tuple[str, ...]) -> None:
     f = function_of(text_of(*case))

@@ -26,6 +26,7 @@ USES = {
 }
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("part", PARTS)
 def test_a_part_that_is_not_there_raises(part: str, use: str) -> None:

@@ -152,7 +152,7 @@ UNKNOWN = {("nan", path) for path in ("branch", "loop", "others")} | {("nested",
 def test_answers_are_right_or_refused() -> None:
     counts = {"right": 0, "refused": 0, "raises": 0}
     for k, (case, value, path) in enumerate(product(CASES, VALUES, PATHS)):
-        if k % 97 == 5 and (value, path) not in UNKNOWN:
+        if k % 193 == 5 and (value, path) not in UNKNOWN:
             counts[verdict(program(value, path, case), ARGUMENTS)] += 1
     assert counts["right"] + counts["raises"] > 1.5 * counts["refused"], counts
 

@@ -259,6 +259,7 @@ SETS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("order", [[1, 2], list(range(3, 30))], ids=["few", "many"])
 @pytest.mark.parametrize("body", SETS)
 def test_sets_of_every_kind_are_right_or_refused(body: str, order: list[int]) -> None:

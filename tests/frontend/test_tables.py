@@ -130,6 +130,7 @@ def slope(f: Callable[[float], float], step: float = 1e-6) -> float:
     return (f(X + step) - f(X - step)) / (2 * step)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (2, 3), (5, 4)])
 def test_derivatives_are_those_of_differences(program: Any, n: int, m: int) -> None:

@@ -46,6 +46,7 @@ def stages_of(program: Program) -> Mapping[str, Func]:
     return stages
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("program", PROGRAMS[::19], ids=lambda program: program.name)
 def test_the_renamed_text_is_the_same_function(program: Program) -> None:
     stages = stages_of(program)

@@ -31,6 +31,7 @@ def example_of(name: str, verdict: str) -> Example:
     return next(example for example in EXAMPLES if name in example.names and example.verdict == verdict)
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.title)
 def test_an_example_is_what_the_page_says(example: Example) -> None:
     check(example)

@@ -238,7 +238,7 @@ def test_a_list_whose_items_are_read_keeps_them() -> None:
     check_targets(read, CALLS)
 
 
-@pytest.mark.sweep(60)
+@pytest.mark.sweep(120)
 @pytest.mark.parametrize("seed", range(300))
 def test_random_programs_as_kernels(seed: int) -> None:
     programs = importlib.import_module("tests.frontend.test_lists_of_lists")

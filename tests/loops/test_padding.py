@@ -30,6 +30,7 @@ def padded_by(mode: str, width: Any) -> Any:
     return padded
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("mode", MODES)
 def test_vectors_are_padded_as_numpy_pads_them(mode: str) -> None:
     for width in (2, (0, 3), (7, 1)):
@@ -39,6 +40,7 @@ def test_vectors_are_padded_as_numpy_pads_them(mode: str) -> None:
         assert stays(f, *calls[0])
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("mode", MODES)
 def test_matrices_are_padded_as_numpy_pads_them(mode: str) -> None:
     f = padded_by(mode, ((2, 1), (0, 4)))

@@ -83,6 +83,7 @@ def test_values_and_gradients(f: Any) -> None:
     assert stays(f, *first, wrt=(0, 1, 2))
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_indices_out_of_range_and_empty_arrays_are_left_to_numpy(f: Any) -> None:
     compiled, plain = (symgrad.value_and_grad(f, wrt=("x", "m", "a"), jit=jit) for jit in (True, False))
@@ -91,6 +92,7 @@ def test_indices_out_of_range_and_empty_arrays_are_left_to_numpy(f: Any) -> None
         assert same(outcome(compiled, *arguments), outcome(plain, *arguments), 1e-10, 1e-12), arguments
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("f", [taken, left_out, tiled, masked, windows], ids=lambda f: f.__name__)
 def test_second_derivatives(f: Any) -> None:
     v = np.array([0.3, -0.2, 0.5, 1.0])

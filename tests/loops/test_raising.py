@@ -209,6 +209,7 @@ def between_rows(x):
     return np.sum(m * m)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("function", [shifted, turned, exchanged, crossed, neighbours, between_rows])
 def test_stores_that_overlap_what_they_read(function: Callable[..., Any]) -> None:
     compiled, plain = both(function, X)

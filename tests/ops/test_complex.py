@@ -154,7 +154,7 @@ def moved(args: dict[str, Any], steps: dict[str, Any], h: float) -> dict[str, An
     return {k: one(v, steps[k]) if k in steps else own(v) for k, v in args.items()}
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize(("source", "args"), CASES)
 def test_gradients_agree_with_differences(source: str, args: dict[str, Any]) -> None:
     function, names = symgrad.from_source(source, "f"), active(args)
@@ -174,7 +174,7 @@ def test_gradients_agree_with_differences(source: str, args: dict[str, Any]) -> 
         assert np.iscomplexobj(g) == np.iscomplexobj(args[name])
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize(("source", "args"), [case for case in CASES if "complex64" not in case.values[0]])
 def test_second_derivatives_agree_with_differences_of_gradients(source: str, args: dict[str, Any]) -> None:
     function, names = symgrad.from_source(source, "f"), active(args)

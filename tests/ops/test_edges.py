@@ -16,6 +16,7 @@ HEIGHTS = {"finite": {}, "first": {0: INF}, "last": {-1: -INF}, "middle": {1: IN
 AT = np.array([-INF, -3.0, 0, 0.3, 0.5, 1, 1.4, 2, 2.5, 3, 5, INF, np.nan])
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(("points", "heights"), list(product(POINTS, HEIGHTS)), ids=str)
 def test_interpolation_between_infinite_points(points: list[float], heights: str) -> None:
@@ -39,7 +40,7 @@ AFTERWARDS = ("", "y += 1.0", "z = y\n    y *= s\n    y = y + z", "y = np.stack(
 NUMBERS: dict[str, Any] = {"numpy": np.float64(0.7), "python": 0.7, "array": np.array(0.7), "narrow": np.float32(0.75)}
 
 
-@pytest.mark.sweep(6)
+@pytest.mark.sweep(12)
 @pytest.mark.parametrize(("text", "after", "number"), list(product(OF_A_NUMBER, AFTERWARDS, NUMBERS)), ids=str)
 def test_functions_of_arrays_of_a_number(text: str, after: str, number: str) -> None:
     source = f"import numpy as np\ndef f(a, b):\n    s = a * b\n    y = {text}\n    {after or 'pass'}\n    return y * s\n"

@@ -32,7 +32,7 @@ def checked(expression: str, order: int = 1, **args: Any) -> None:
     check_grads(symgrad.from_source(text, "f"), (*args.values(), weights), order=order, wrt=arrays)
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("name", [*COMPLEX, *REAL])
 def test_along_one_axis(name: str, norm: str | None) -> None:

@@ -65,7 +65,7 @@ np.inner(x, x * c)|np.vdot(x, x * c)|np.kron(x, [c, 1.0])"""
 X = np.array([0.7, 1.9, 1.1, 2.3])
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("expression", [each for line in EXPRESSIONS.splitlines() for each in line.split("|")])
 @pytest.mark.parametrize("number", [float, np.float64])

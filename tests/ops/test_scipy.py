@@ -53,7 +53,7 @@ def each(texts: str) -> list[str]:
     return [e for line in texts.splitlines() for e in line.split("|")]
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("expression", each(EXPRESSIONS))
 def test_gradients_agree_with_differences(expression: str) -> None:
     function = function_of(expression)

@@ -147,7 +147,7 @@ def test_the_slope_of_a_row_is_the_limit_of_its_slopes(name: str) -> None:
     assert asked >= 3
 
 
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", ONE_NUMBER)
 def test_where_the_slope_has_a_slope_it_is_the_second_derivative(name: str) -> None:

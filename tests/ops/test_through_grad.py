@@ -171,7 +171,7 @@ def gradients_of(function: Any, args: dict[str, Any]) -> tuple[Any, dict[str, An
     return value, dict(zip(names, made, strict=True))
 
 
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize(("expression", "args"), EXPRESSIONS, ids=IDS)
 def test_gradients_agree_with_differences(expression: str, args: dict[str, Any]) -> None:
     function, given = function_of(expression, args)
@@ -198,7 +198,7 @@ def firsts(count: int) -> list[Any]:
     return made
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize(("expression", "args"), firsts(3))
 def test_second_derivatives_agree_with_differences_of_gradients(expression: str, args: dict[str, Any]) -> None:
     if (

@@ -123,7 +123,7 @@ def expected(place: int, jit: bool) -> Any:
     return gradients(SAMPLE[place], jit)
 
 
-@pytest.mark.sweep(80)
+@pytest.mark.sweep(240)
 @pytest.mark.parametrize(("jit", "part"), [*((False, part) for part in range(PARTS)), (True, 0)])
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
 def test_every_order_is_right(change: Change, part: int, jit: bool, monkeypatch: pytest.MonkeyPatch) -> None:

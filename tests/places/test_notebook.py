@@ -95,6 +95,7 @@ def last_output(cell: Any) -> str:
     return texts[-1].strip()
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize(("name", "expected"), [(name, expected) for name, _, expected in CELLS if expected is not None])
 def test_a_cell(name: str, expected: str, outputs: dict[str, str]) -> None:
     assert outputs[name] == expected

@@ -74,18 +74,35 @@ def parsed(text: str) -> Parsed:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Parsed(ast.Module([], []), {}, frozenset())
+    lines = lines_of(text)
     places: dict[str, list[Place]] = {}
-
-    def visit(node: ast.AST, class_name: str | None, statement: int) -> None:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, FunctionNode):
-                place = Place(child, class_name, statement)
-                places.setdefault(place.name, []).append(place)
-            visit(child, child.name if isinstance(child, ast.ClassDef) else class_name, statement)
-
     for number, statement in enumerate(tree.body):
-        visit(ast.Module([statement], []), None, number)
+        for node, class_name in functions_within(statement, None, lines):
+            place = Place(node, class_name, number)
+            places.setdefault(place.name, []).append(place)
     return Parsed(tree, places, frozenset(imported_names(tree)))
+
+
+@functools.lru_cache(maxsize=16)
+def lines_of(text: str) -> tuple[str, ...]:
+    """The lines of a text as Python counts them."""
+    return tuple(text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n"))
+
+
+def functions_within(node: ast.AST, class_name: str | None, lines: tuple[str, ...] | None) -> Iterator[tuple[FunctionNode, str | None]]:
+    """The functions of a node in textual order, each with its innermost class; without ``lines`` every expression is searched.
+
+    Of expressions only a lambda is a function: those on lines without the word are not searched.
+    """
+    if isinstance(node, FunctionNode):
+        yield node, class_name
+    elif isinstance(node, ast.ClassDef):
+        class_name = node.name
+    for child in ast.iter_child_nodes(node):
+        if lines is None or not isinstance(child, ast.expr):
+            yield from functions_within(child, class_name, lines)
+        elif any("lambda" in line for line in lines[child.lineno - 1 : child.end_lineno]):
+            yield from functions_within(child, class_name, None)
 
 
 def imported_names(node: ast.AST) -> Iterator[str]:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import SourceNotFound, StaleSource, UnsupportedSyntax
-from symgrad.frontend.text.matching import KEPT, Place, copy_tree, locate, parsed, texts_elsewhere, texts_of_file
+from symgrad.frontend.text.matching import KEPT, Place, copy_tree, lines_of, locate, parsed, texts_elsewhere, texts_of_file
 from symgrad.kinds import COMPILED, converts, numba_kind
 from symgrad.location import Loc
 from symgrad.text import is_dotted, is_name
@@ -305,12 +305,6 @@ def run_text(tree: ast.Module, text: str, file: str, namespace: dict[str, Any]) 
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     namespace.setdefault(KEPT, {})[file] = text
     exec(compile(tree, file, "exec", dont_inherit=True), namespace)
-
-
-@functools.lru_cache(maxsize=16)
-def lines_of(text: str) -> tuple[str, ...]:
-    """The lines of a text as Python counts them."""
-    return tuple(text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n"))
 
 
 def _characters(text: str, byte: int) -> int:
