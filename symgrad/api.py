@@ -104,8 +104,20 @@ def grad(
     >>> float(by_k)
     2.5
     """
-    settings = options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, checkpoints=checkpoints, memory=memory,
-                       holomorphic=holomorphic)  # fmt: skip
+    settings = options(
+        "grad",
+        wrt,
+        argnums,
+        has_aux,
+        allow_unused,
+        no_grad,
+        jit,
+        strict,
+        verify,
+        checkpoints=checkpoints,
+        memory=memory,
+        holomorphic=holomorphic,
+    )
     return derived(function, settings)
 
 
@@ -303,9 +315,20 @@ def jvp(
     **settings: Unpack[Common],
 ) -> DerivedFunction[..., tuple[R, R]]: ...
 @boundary
-def jvp(function: Callable[..., Any], primals: tuple[Any, ...] | None = None, tangents: tuple[Any, ...] | None = None, *,
-        wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
-        verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
+def jvp(
+    function: Callable[..., Any],
+    primals: tuple[Any, ...] | None = None,
+    tangents: tuple[Any, ...] | None = None,
+    *,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    **kwargs: Any,
+) -> Any:
     """Run the function and return ``(out, tangent)``; ``tangent`` is the derivative of ``out`` in the direction ``tangents``.
 
     ``primals`` is the tuple of arguments. ``tangents`` is a tuple with one tangent for each argument, or with ``wrt`` for each selected
@@ -337,16 +360,44 @@ def linearize(
     function: Callable[P, R], *, wrt: Wrt = None, argnums: Wrt = None, has_aux: Literal[False] = False, **settings: Unpack[Common]
 ) -> DerivedFunction[P, tuple[R, Callable[..., R]]]: ...
 @overload
-def linearize(function: Callable[..., R], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: Literal[False] = False,
-              strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
-              **kwargs: Any) -> tuple[R, Callable[..., R]]: ...  # fmt: skip
+def linearize(
+    function: Callable[..., R],
+    *args: Any,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: Literal[False] = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    **kwargs: Any,
+) -> tuple[R, Callable[..., R]]: ...
 @overload
-def linearize(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False,
-              strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
-              **kwargs: Any) -> Any: ...  # fmt: skip
+def linearize(
+    function: Callable[..., Any],
+    *args: Any,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    **kwargs: Any,
+) -> Any: ...
 @boundary
-def linearize(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False,
-              no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
+def linearize(
+    function: Callable[..., Any],
+    *args: Any,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    has_aux: bool = False,
+    strict: bool = False,
+    no_grad: Iterable[str] = (),
+    jit: Jit = False,
+    verify: Verify = None,
+    **kwargs: Any,
+) -> Any:
     """Run the function and return ``(out, linear)``; ``linear(*tangents)`` returns the tangent of ``out``.
 
     ``linear`` takes one tangent for each argument, as ``jvp`` does. It does not run the function again, and may be called any number of
@@ -372,8 +423,18 @@ def differentiable(function: staticmethod[P, R] | classmethod[X, P, R], **settin
 @overload
 def differentiable(function: Callable[P, R], **settings: Unpack[Declared]) -> DifferentiableFunction[P, R]: ...
 @boundary
-def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None, no_grad: Iterable[str] = (), has_aux: bool = False,
-                   allow_unused: bool = False, strict: bool = False, jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
+def differentiable(
+    function: Any = None,
+    *,
+    wrt: Wrt = None,
+    argnums: Wrt = None,
+    no_grad: Iterable[str] = (),
+    has_aux: bool = False,
+    allow_unused: bool = False,
+    strict: bool = False,
+    jit: Jit = False,
+    verify: Verify = None,
+) -> Any:
     """Decorate a function or method with its derivatives: ``.grad``, ``.value_and_grad``, ``.vjp``, ``.jvp``, ``.linearize``.
 
     The function itself is unchanged. The parameters are those of ``grad``.
@@ -396,8 +457,19 @@ def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None
         )
     settings = options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify)
     if isinstance(function, staticmethod | classmethod):
-        return type(function)(differentiable(function.__func__, wrt=wrt, argnums=argnums, no_grad=no_grad, has_aux=has_aux,
-                                             allow_unused=allow_unused, strict=strict, jit=jit, verify=verify))  # fmt: skip
+        return type(function)(
+            differentiable(
+                function.__func__,
+                wrt=wrt,
+                argnums=argnums,
+                no_grad=no_grad,
+                has_aux=has_aux,
+                allow_unused=allow_unused,
+                strict=strict,
+                jit=jit,
+                verify=verify,
+            )
+        )
     plain = plain_function(function)
     if plain is function and is_written_in_class(plain):
         return Differentiable(plain, settings)
@@ -489,7 +561,6 @@ def saved_text(function: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, A
     return compiled.saved(examples)
 
 
-__all__ = [
-    "Bound", "Derived", "Differentiable", "checkpoint", "constant", "custom_jvp", "custom_vjp", "differentiable", "elementwise", "explain",
-    "from_source", "grad", "jvp", "linearize", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp", "vmap",
-]  # fmt: skip
+__all__ = ["Bound", "Derived", "Differentiable", "checkpoint", "constant", "custom_jvp", "custom_vjp", "differentiable", "elementwise"]
+__all__ += ["explain", "from_source", "grad", "jvp", "linearize", "on_backward", "rule", "save", "show_ir", "stop_gradient"]
+__all__ += ["value_and_grad", "vjp", "vmap"]

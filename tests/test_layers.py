@@ -18,7 +18,7 @@ from structure import BOXES, FACE, FILES, ROOT, imported, imports, pages, tree_o
 
 #: rows from the top; every name is a module or a package of symgrad
 ROWS = [
-    {"location", "identity", "text", "highlight", "progress"},
+    {"location", "identity", "tables", "text", "highlight", "progress"},
     {"errors", "notes", "values", "containers"},
     {"tracebacks"},
     {"ir"},

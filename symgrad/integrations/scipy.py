@@ -38,9 +38,19 @@ WITH_MATRICES = ("dogleg", "trust-exact")
 
 
 @boundary
-def minimize(function: Callable[..., Any], params: Any, args: Any = (), method: str | None = None, *, jit: Jit = False,
-             bounds: Any = None, constraints: Any = (), sparsity: Any = None, callback: Callable[..., Any] | None = None,
-             **settings: Any) -> optimize.OptimizeResult:  # fmt: skip
+def minimize(
+    function: Callable[..., Any],
+    params: Any,
+    args: Any = (),
+    method: str | None = None,
+    *,
+    jit: Jit = False,
+    bounds: Any = None,
+    constraints: Any = (),
+    sparsity: Any = None,
+    callback: Callable[..., Any] | None = None,
+    **settings: Any,
+) -> optimize.OptimizeResult:
     """Minimise the scalar ``function(params, *args)`` over a tree of parameters, by ``scipy.optimize.minimize``.
 
     - ``params`` is the start; ``function`` is called with trees of the same form. It may be a ``ShardedSum`` of

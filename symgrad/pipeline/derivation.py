@@ -201,8 +201,13 @@ def prepared(job: Job, func: Func) -> Func:
     """
     if holds_complex(func):
         if func.notes is not None:
-            func.notes.add("passes", "unproved", func.loc, "a function of complex numbers runs as it is shown, in none of the faster forms",
-                           hint="split it into real and imaginary part where that takes too long")  # fmt: skip
+            func.notes.add(
+                "passes",
+                "unproved",
+                func.loc,
+                "a function of complex numbers runs as it is shown, in none of the faster forms",
+                hint="split it into real and imaginary part where that takes too long",
+            )
         return func
     stage = PREPARE if job.target is None else job.target.prepare()
     return run(stage, func, PassContext(job.target is not None, job.request.guarded))
@@ -364,9 +369,23 @@ def program(func: Func, texts: list[str], result: Result, lowered: Lowered, orde
     copy.split = copy.notes = None
     copy.body.yields = [copy.body.yields[k] for k in order]
     copy.results = [copy.results[k] for k in order]
-    return Lowered(copy, list(zip(copy.params, texts, strict=True)), result, lowered.captured, dict(lowered.objects), lowered.mutated,
-                   lowered.copied, lowered.caught, relied=lowered.relied, fresh=False, identities=lowered.identities,
-                   aliases=lowered.aliases, apart=lowered.apart, related=lowered.related, loops=lowered.loops)  # fmt: skip
+    return Lowered(
+        copy,
+        list(zip(copy.params, texts, strict=True)),
+        result,
+        lowered.captured,
+        dict(lowered.objects),
+        lowered.mutated,
+        lowered.copied,
+        lowered.caught,
+        relied=lowered.relied,
+        fresh=False,
+        identities=lowered.identities,
+        aliases=lowered.aliases,
+        apart=lowered.apart,
+        related=lowered.related,
+        loops=lowered.loops,
+    )
 
 
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
@@ -388,8 +407,15 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
     taken = ", ".join(words)
     order: list[int] = []
     gradients = job.gradients({k: n for n, k in enumerate(wrt)}, order)
-    header = Header(f"{name}_backward", taken, {}, numbered(gradients, iter(order)),
-                    document(job, "Backward half of the pullback"), lines_of(job), objects=job.lowered.objects)  # fmt: skip
+    header = Header(
+        f"{name}_backward",
+        taken,
+        {},
+        numbered(gradients, iter(order)),
+        document(job, "Backward half of the pullback"),
+        lines_of(job),
+        objects=job.lowered.objects,
+    )
     seeds = seeds_of(job.output, [primal.body.yields[k].type for k in active], "out[0]" if job.request.has_aux else "out")
     returned = "out, pullback" if not job.request.has_aux else "out[0], pullback, out[1]"
     returns = f"({result}, ({inside}{',' if inside else ''}))"
@@ -413,8 +439,13 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
             f"        return {name}_backward({passed})\n\n"
             f"    return {returned}\n"
         )
-        called = {"fitting_seed": fitting_seed, "list_seed": list_seed, "array_of": array_of, "check_items": check_items,
-                  "check_keys": check_keys}  # fmt: skip
+        called = {
+            "fitting_seed": fitting_seed,
+            "list_seed": list_seed,
+            "array_of": array_of,
+            "check_items": check_items,
+            "check_keys": check_keys,
+        }
         return Emitted(text, {**first.namespace, **second.namespace, **called}, first.line_map)
 
     def kernels(job: Job, surface: Surface) -> Pair:

@@ -149,8 +149,9 @@ class Graph:
 
     # ---------------------------------------------------------------- gradients
 
-    def gradients(self, targets: Sequence[Key], inputs: Sequence[Key], seeds: Sequence[Key | None],
-                  cuts: Iterable[Key] = ()) -> list[Operand | None]:  # fmt: skip
+    def gradients(
+        self, targets: Sequence[Key], inputs: Sequence[Key], seeds: Sequence[Key | None], cuts: Iterable[Key] = ()
+    ) -> list[Operand | None]:
         """Return the gradients of ``sum(<seed, target>)`` with respect to each input, None where no target depends on it.
 
         No derivative passes values in ``cuts``, or labelled so. Inputs may be intermediate values, which get the total derivative.

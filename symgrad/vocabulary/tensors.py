@@ -22,15 +22,10 @@ Tensor = Any
 # ------------------------------------------------------------------ element by element
 
 
-FLOATING = (
-    "exp", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
-    "cosh", "tanh",
-)  # fmt: skip
+FLOATING = tuple("exp expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh".split())
 KEEPING = ("square", "abs", "sign", "floor", "ceil", "negative", "logical_not", "zeros_like", "ones_like", "assign")
 ARITHMETIC = ("add", "subtract", "multiply", "floor_divide", "remainder", "maximum", "minimum")
-COMPARING = (
-    "equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal", "dot", "outer",
-)  # fmt: skip
+COMPARING = tuple("equal not_equal less_than less_equal greater_than greater_equal dot outer".split())
 LOGICAL = ("logical_and", "logical_or")
 BITWISE = ("bitwise_and", "bitwise_or", "bitwise_xor")
 UNARY, BINARY = (*FLOATING, *KEEPING), (*ARITHMETIC, "divide", *COMPARING, *LOGICAL)

@@ -24,19 +24,26 @@ from symgrad.ops.shapes import rank_of
 
 #: methods of ufuncs that equal a function, except for the axis, which defaults to 0
 SAID: dict[tuple[str, str], Callable[..., object]] = {
-    ("reduce", "add"): np.sum, ("reduce", "multiply"): np.prod, ("reduce", "maximum"): np.max, ("reduce", "minimum"): np.min,
-    ("reduce", "logical_and"): np.all, ("reduce", "logical_or"): np.any, ("reduce", "logaddexp"): logaddexp_reduce,
-    ("accumulate", "add"): np.cumsum, ("accumulate", "multiply"): np.cumprod,
-}  # fmt: skip
+    ("reduce", "add"): np.sum,
+    ("reduce", "multiply"): np.prod,
+    ("reduce", "maximum"): np.max,
+    ("reduce", "minimum"): np.min,
+    ("reduce", "logical_and"): np.all,
+    ("reduce", "logical_or"): np.any,
+    ("reduce", "logaddexp"): logaddexp_reduce,
+    ("accumulate", "add"): np.cumsum,
+    ("accumulate", "multiply"): np.cumprod,
+}
 #: those functions that take a dtype
 TYPED = (np.sum, np.prod, np.cumsum, np.cumprod, logaddexp_reduce)
 #: the rows of ``accumulate`` and ``reduceat``
 RUNNING = {("accumulate", "maximum"): "running_max", ("accumulate", "minimum"): "running_min", ("reduceat", "add"): "sum_from"}
 #: the parameters of the methods in NumPy's order; the functions above may have another order
 PARAMETERS: dict[str, tuple[str, ...]] = {
-    "reduce": ("array", "axis", "dtype", "out", "keepdims", "initial", "where"), "accumulate": ("array", "axis", "dtype", "out"),
+    "reduce": tuple("array axis dtype out keepdims initial where".split()),
+    "accumulate": ("array", "axis", "dtype", "out"),
     "reduceat": ("array", "indices", "axis", "dtype", "out"),
-}  # fmt: skip
+}
 #: the parameters that are arrays
 OPERANDS = ("array", "indices")
 #: ufuncs that may reduce several axes at once, besides those with an identity

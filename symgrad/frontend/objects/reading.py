@@ -309,11 +309,30 @@ def name_in_module(ctx: Lowering, module: str, name: str) -> tuple[Any, str]:
 
 #: the least and the most arguments of builtins without a signature
 BUILTINS: dict[Any, tuple[int, int | None]] = {
-    getattr: (2, 3), iter: (1, 2), max: (1, None), min: (1, None), next: (1, 2), range: (1, 3), map: (2, None), filter: (2, 2),
-    slice: (1, 3), int: (0, 2), str: (0, 3), bool: (0, 1), vars: (0, 1), type: (1, 3), zip: (0, None), dict: (0, 1),
-    set: (0, 1), frozenset: (0, 1), functools.reduce: (2, 3), functools.partial: (1, None), operator.itemgetter: (1, None),
-    operator.attrgetter: (1, None), itertools.islice: (2, 4),
-}  # fmt: skip
+    getattr: (2, 3),
+    iter: (1, 2),
+    max: (1, None),
+    min: (1, None),
+    next: (1, 2),
+    range: (1, 3),
+    map: (2, None),
+    filter: (2, 2),
+    slice: (1, 3),
+    int: (0, 2),
+    str: (0, 3),
+    bool: (0, 1),
+    vars: (0, 1),
+    type: (1, 3),
+    zip: (0, None),
+    dict: (0, 1),
+    set: (0, 1),
+    frozenset: (0, 1),
+    functools.reduce: (2, 3),
+    functools.partial: (1, None),
+    operator.itemgetter: (1, None),
+    operator.attrgetter: (1, None),
+    itertools.islice: (2, 4),
+}
 
 
 @functools.lru_cache(maxsize=512)

@@ -49,12 +49,11 @@ from symgrad.ir.core import NONE, ONE, ZERO, Call, Const, Operand
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ops import spelling
 from symgrad.ops.composed.lists import repeated, repeated_tuple
+from symgrad.tables import COMPARISONS, OPERATORS, pairs
 
-STATIC_OPERATORS: dict[type[ast.AST], Any] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.Div: operator.truediv,
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
-    ast.BitOr: operator.or_, ast.BitAnd: operator.and_,
-}  # fmt: skip
+STATIC_OPERATORS: dict[type[ast.AST], Any] = COMPARISONS | {
+    kind: OPERATORS[kind] for kind in (ast.Add, ast.Sub, ast.Mult, ast.Mod, ast.Div, ast.BitOr, ast.BitAnd)
+}
 
 
 def row_of(ctx: Lowering, kind: type[ast.AST], node: ast.AST) -> str:
@@ -209,10 +208,9 @@ def folded(kind: type[ast.AST], a: Operand, b: Operand) -> Const | None:
         return None
 
 
-INTEGER_OPERATORS: dict[type[ast.AST], Any] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.FloorDiv: operator.floordiv,
-    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
-}  # fmt: skip
+INTEGER_OPERATORS = {
+    kind: OPERATORS[kind] for kind in (ast.Add, ast.Sub, ast.Mult, ast.Mod, ast.FloorDiv, ast.BitAnd, ast.BitOr, ast.BitXor)
+}
 
 
 def as_array_operand(ctx: Lowering, kind: type[ast.AST], one: Binding, other: Binding, node: ast.AST) -> Binding:
@@ -327,9 +325,10 @@ def shown_for(ctx: Lowering, text: str, value: Binding, node: ast.AST) -> Operan
 
 
 #: the spelling of operators in Python's messages
-SIGNS_OF: dict[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "** or pow()", ast.MatMult: "@", ast.Mod: "%", ast.FloorDiv: "//",
-}  # fmt: skip
+SIGNS_OF = {
+    getattr(ast, kind): sign
+    for kind, sign in (pairs("Add:+ Sub:- Mult:* Div:/ MatMult:@ Mod:% FloorDiv://") | {"Pow": "** or pow()"}).items()
+}
 SIGNS_OF_BITS: dict[type[ast.AST], str] = {ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 
 
