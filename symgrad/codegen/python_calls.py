@@ -8,8 +8,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from symgrad import tables
 from symgrad.ir.core import Call, Const
+from symgrad.tables import OPERATORS as FUNCTIONS
 from symgrad.text import exact, is_name
 
 
@@ -36,8 +36,8 @@ def item(owner: ast.expr, index: ast.expr) -> ast.expr:
 OPERATORS: tuple[tuple[Any, Callable[[ast.expr, ast.expr], ast.expr]], ...] = (
     (operator.getitem, item),
     (operator.contains, lambda owner, sought: ast.Compare(sought, [ast.In()], [owner])),
-    *((tables.OPERATORS[kind], between(kind())) for kind in (ast.Add, ast.Sub, ast.Mult, ast.BitOr, ast.BitAnd, ast.BitXor)),
-    *((tables.OPERATORS[kind], compared(kind())) for kind in (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)),
+    *((FUNCTIONS[kind], between(kind())) for kind in (ast.Add, ast.Sub, ast.Mult, ast.BitOr, ast.BitAnd, ast.BitXor)),
+    *((FUNCTIONS[kind], compared(kind())) for kind in (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)),
 )
 
 

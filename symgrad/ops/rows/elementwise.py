@@ -19,7 +19,7 @@ import numpy as np
 
 from symgrad.ir.types import UNKNOWN, Array, Scalar, Type, is_complex, join
 from symgrad.ops import batched
-from symgrad.ops.declare import Law, Row, add, constant, parse_signature, rule
+from symgrad.ops.declare import Law, Row, add, by_default, constant, parse_signature, rule
 from symgrad.ops.derive import derive
 from symgrad.ops.derived import DERIVED
 from symgrad.ops.indexing import Extents, broadcast
@@ -326,17 +326,33 @@ elementwise("divide(x, y) = x / y", emit="x / y", numpy="np.divide(x, y)", cheap
 elementwise("negative(x) = -x", emit="-x", numpy="np.negative(x)", cheap=True, linear="x")
 elementwise("positive(x) = x", emit="+x", numpy="np.positive(x)", dx="1", cheap=True, linear="x")
 # the formula's own out*y/x is 0/0 at x = 0; at y = 0 the slope is 0 for every x
-elementwise("power(x, y) = x ** y", emit="x ** y", numpy="np.power(x, y)", math="math.pow(x, y)", law=_power_law,
-            dx="y * slope_power(x, lowered(y))", dy="out * log_of_base(x)")  # fmt: skip
+elementwise(
+    "power(x, y) = x ** y",
+    emit="x ** y",
+    numpy="np.power(x, y)",
+    math="math.pow(x, y)",
+    law=_power_law,
+    dx="y * slope_power(x, lowered(y))",
+    dy="out * log_of_base(x)",
+)
 # of Python's numbers, which raise where NumPy's are infinite; ``order`` of the derivative, for the function itself may raise
-elementwise("ratio(x, y, positive=False) = x / y", emit=_ratio_text, law=elementwise_law(lambda s: evaluator(("x", "y"), "x / y")),
-            dx="ratio(1, y)", dy="-ratio(out, y)")  # fmt: skip
-elementwise("slope_power(x, y, order=1, infinite=False) = x ** y", emit=_slope_power_text, dy="out * log_of_base(x)",
-            law=elementwise_law(lambda s: evaluator(("x", "y"), "x ** y")), dx="y * slope_power(x, lowered(y), order + 1)")  # fmt: skip
+elementwise(
+    "ratio(x, y, positive=False) = x / y",
+    emit=_ratio_text,
+    law=elementwise_law(lambda s: evaluator(("x", "y"), "x / y")),
+    dx="ratio(1, y)",
+    dy="-ratio(out, y)",
+)
+elementwise(
+    "slope_power(x, y, order=1, infinite=False) = x ** y",
+    emit=_slope_power_text,
+    dy="out * log_of_base(x)",
+    law=elementwise_law(lambda s: evaluator(("x", "y"), "x ** y")),
+    dx="y * slope_power(x, lowered(y), order + 1)",
+)
 elementwise("float_power(x, y) = x ** y", dx="y * x ** lowered(y)", dy="out * log_of_base(x)")
 elementwise("lowered(y)", emit=_lowered_text, law=text_law(("y",), _lowered_text), cheap=True, dy="1")
-elementwise("log_of_base(x)", emit=_log_text, law=text_law(("x",), _log_text),
-            dx="where(x == 0, 0.0, 1.0 / where(x == 0, 1.0, x))")  # fmt: skip
+elementwise("log_of_base(x)", emit=_log_text, law=text_law(("x",), _log_text), dx="where(x == 0, 0.0, 1.0 / where(x == 0, 1.0, x))")
 elementwise("mod(x, y)", emit="x % y", numpy="np.mod(x, y)", dx="1", dy="-(x // y)")
 elementwise("fmod(x, y)", math="math.fmod(x, y)", dx="1", dy="-trunc(x / y)")
 elementwise("abs(x)", emit="abs(x)", numpy="np.abs(x)", math="math.fabs(x)", dx="sign(x)")
@@ -380,8 +396,9 @@ elementwise("arcsin(x)", math="math.asin(x)", steep=True)
 elementwise("arccos(x)", math="math.acos(x)", steep=True)
 elementwise("arctan(x)", math="math.atan(x)")
 # the squares of integers of NumPy's would wrap
-elementwise("arctan2(y, x)", math="math.atan2(y, x)", steep=True, dy="x / (1.0 * x * x + 1.0 * y * y)",
-            dx="-(y / (1.0 * x * x + 1.0 * y * y))")  # fmt: skip
+elementwise(
+    "arctan2(y, x)", math="math.atan2(y, x)", steep=True, dy="x / (1.0 * x * x + 1.0 * y * y)", dx="-(y / (1.0 * x * x + 1.0 * y * y))"
+)
 elementwise("sinh(x)", math="math.sinh(x)")
 elementwise("cosh(x)", math="math.cosh(x)")
 elementwise("tanh(x)", math="math.tanh(x)")
@@ -401,18 +418,10 @@ elementwise(
 )
 elementwise("gamma(x)", emit="gamma(x)", like=FLOAT_OF, math="math.gamma(x)", scipy="special.gamma(x)", dx="out * digamma(x)")
 elementwise("lgamma(x)", emit="lgamma(x)", like=FLOAT_OF, math="math.lgamma(x)", scipy="special.gammaln(x)", dx="digamma(x)")
-elementwise(
-    "digamma(x)",
-    emit="digamma(x)",
-    scipy="special.psi(x)",
-    like=FLOAT_OF,
-    dx="polygamma(1, x)",
-)
+elementwise("digamma(x)", emit="digamma(x)", scipy="special.psi(x)", like=FLOAT_OF, dx="polygamma(1, x)")
 elementwise("i0(x)", dx="bessel_i(1, x)")
-elementwise("bessel_i(n, x)", emit="bessel_i(n, x)", dn=None, dx="0.5 * (bessel_i(n - 1, x) + bessel_i(n + 1, x))",
-            like=FLOAT_OF)  # fmt: skip
-elementwise("polygamma(n, x)", emit="polygamma(n, x)", scipy="special.polygamma(n, x)", dn=None, dx="polygamma(n + 1, x)",
-            like=FLOAT_OF)  # fmt: skip
+elementwise("bessel_i(n, x)", emit="bessel_i(n, x)", dn=None, dx="0.5 * (bessel_i(n - 1, x) + bessel_i(n + 1, x))", like=FLOAT_OF)
+elementwise("polygamma(n, x)", emit="polygamma(n, x)", scipy="special.polygamma(n, x)", dn=None, dx="polygamma(n + 1, x)", like=FLOAT_OF)
 
 # ------------------------------------------------------------------ kinks: ties share equally
 
@@ -427,8 +436,12 @@ constant("share(x, out, y)", text_law(("x", "out", "y"), _share_text), emit=_sha
 constant("inside(x, low, high)", _mask_law, emit=_inside_text)
 constant("below(x, low, high)", _mask_law, emit=_below_text)
 constant("above(x, low, high)", _mask_law, emit=_above_text)
-elementwise("nan_to_num(x, nan=0.0, posinf=None, neginf=None)", emit="np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)",
-            like="np.nan_to_num(x)", dx="isfinite(x)")  # fmt: skip
+elementwise(
+    "nan_to_num(x, nan=0.0, posinf=None, neginf=None)",
+    emit="np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)",
+    like="np.nan_to_num(x)",
+    dx="isfinite(x)",
+)
 rule("frexp(x) -> mantissa, exponent", _frexp_law, emit="np.frexp(x)", x_grad="ldexp(mantissa_grad, -exponent)")
 elementwise("ldexp(x, n)", math="math.ldexp(x, n)", dx="ldexp(1.0, n)", dn=None, linear="x")
 elementwise("conjugate(x)", emit="np.conj(x)", dx="1", cheap=True, linear="x")
@@ -436,8 +449,15 @@ rule("real(x)", elementwise_law(lambda s: np.real), emit=_real_text, alias="view
 constant("imag(x)", _imaginary_law, emit="np.imag(x)", alias="depends")
 # the float next to x towards y: between two floats it moves like x
 elementwise("nextafter(x, y)", math="math.nextafter(x, y)", dx="1", dy=None)
-rule("where(c, x, y, via=None)", _where_law, emit=_where_text, linear="x y", c_grad=None,
-     x_grad="fit(where(c, out_grad, 0.0), shape_of(x))", y_grad="fit(where(c, 0.0, out_grad), shape_of(y))")  # fmt: skip
+rule(
+    "where(c, x, y, via=None)",
+    _where_law,
+    emit=_where_text,
+    linear="x y",
+    c_grad=None,
+    x_grad="fit(where(c, out_grad, 0.0), shape_of(x))",
+    y_grad="fit(where(c, 0.0, out_grad), shape_of(y))",
+)
 
 # ------------------------------------------------------------------ derivative zero: steps
 
@@ -449,8 +469,7 @@ flat("rint(x)")
 flat("signbit(x)")
 flat("fix(x)")
 flat("spacing(x)")
-constant("round(x, decimals=0)", elementwise_law(lambda s: np.round), cheap=True,
-         emit=lambda s, t: "np.round(x, decimals)" if s["decimals"] else "np.round(x)")  # fmt: skip
+constant("round(x, decimals=0)", elementwise_law(lambda s: np.round), cheap=True, emit=by_default("np.round(x", decimals=0))
 
 # ------------------------------------------------------------------ derivative zero: comparisons and logic
 
