@@ -339,25 +339,6 @@ def refused(value: Any, kind: str, loc: Loc | None = None) -> UnknownFunction:
     return UnknownFunction(what, loc, "declare it with symgrad.rule, or write the loop over elements in an njit function")
 
 
-__all__ = [
-    "COMPILED",
-    "FRACTION",
-    "KINDS",
-    "OF_NUMBA",
-    "REFUSED",
-    "VECTORIZED",
-    "Kind",
-    "as_python",
-    "conversion",
-    "converts",
-    "declared_types",
-    "is_closed",
-    "is_unchanging",
-    "native",
-    "numba_kind",
-    "overrides",
-    "passed_instead",
-    "refused",
-    "row_of",
-    "what_of",
-]
+__all__ = ["COMPILED", "FRACTION", "KINDS", "OF_NUMBA", "REFUSED", "VECTORIZED", "Kind", "as_python", "conversion", "converts"]
+__all__ += ["declared_types", "is_closed", "is_unchanging", "native", "numba_kind", "overrides", "passed_instead", "refused", "row_of"]
+__all__ += ["what_of"]

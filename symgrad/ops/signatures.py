@@ -16,92 +16,20 @@ UFUNC = "/, out=None, *, where=True, casting='same_kind', order='K', dtype=None,
 #: ufuncs: NumPy's name and, where it differs, the row's
 UFUNCS = {
     name: name
-    for name in [
-        "fabs",
-        "square",
-        "reciprocal",
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log2",
-        "log10",
-        "log1p",
-        "sqrt",
-        "cbrt",
-        "hypot",
-        "logaddexp",
-        "logaddexp2",
-        "sin",
-        "cos",
-        "tan",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "arctan2",
-        "sinh",
-        "cosh",
-        "tanh",
-        "arcsinh",
-        "arccosh",
-        "arctanh",
-        "deg2rad",
-        "rad2deg",
-        "float_power",
-        "fmod",
-        "maximum",
-        "minimum",
-        "fmax",
-        "fmin",
-        "copysign",
-        "heaviside",
-        "sign",
-        "floor",
-        "ceil",
-        "trunc",
-        "rint",
-        "signbit",
-        "logical_and",
-        "logical_or",
-        "logical_xor",
-        "logical_not",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "gcd",
-        "lcm",
-        "conjugate",
-        "ldexp",
-        "nextafter",
-        "spacing",
-    ]
+    for name in """
+        fabs square reciprocal exp exp2 expm1 log log2 log10 log1p sqrt cbrt hypot logaddexp logaddexp2 sin cos tan arcsin arccos arctan
+        arctan2 sinh cosh tanh arcsinh arccosh arctanh deg2rad rad2deg float_power fmod maximum minimum fmax fmin copysign heaviside sign
+        floor ceil trunc rint signbit logical_and logical_or logical_xor logical_not isnan isinf isfinite gcd lcm conjugate ldexp nextafter
+        spacing
+    """.split()
 } | {"radians": "deg2rad", "degrees": "rad2deg"}
 #: ufuncs whose plain text is an operator or a builtin
 OPERATORS = {
     name: name
-    for name in [
-        "add",
-        "subtract",
-        "multiply",
-        "divide",
-        "negative",
-        "positive",
-        "power",
-        "mod",
-        "floor_divide",
-        "greater",
-        "greater_equal",
-        "less",
-        "less_equal",
-        "equal",
-        "not_equal",
-        "bitwise_and",
-        "bitwise_or",
-        "bitwise_xor",
-        "invert",
-        "left_shift",
-        "right_shift",
-    ]
+    for name in """
+        add subtract multiply divide negative positive power mod floor_divide greater greater_equal less less_equal equal not_equal
+        bitwise_and bitwise_or bitwise_xor invert left_shift right_shift
+    """.split()
 } | {"absolute": "abs"}
 #: functions of the math module and their rows
 MATH = pairs(

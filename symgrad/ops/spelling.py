@@ -465,16 +465,5 @@ def nearest(name: str) -> list[str]:
     return difflib.get_close_matches(name, sorted(known), 3)
 
 
-__all__ = [
-    "BindError",
-    "Bound",
-    "NotSettings",
-    "Operand",
-    "Spelling",
-    "method",
-    "named_dtype",
-    "nearest",
-    "operator",
-    "parse_signature",
-    "spelled",
-]
+__all__ = ["BindError", "Bound", "NotSettings", "Operand", "Spelling", "method", "named_dtype", "nearest", "operator", "parse_signature"]
+__all__ += ["spelled"]

@@ -455,18 +455,5 @@ def chained(ctx: Lowering, iterables: list[Binding], node: ast.AST) -> Obj:
     return chain
 
 
-__all__ = [
-    "begin",
-    "class_of_iterator",
-    "held_now",
-    "is_iterator",
-    "is_record",
-    "iterator",
-    "new_record",
-    "own_iterator",
-    "record",
-    "site_of",
-    "sites_of",
-    "use",
-    "with_position",
-]
+__all__ = ["begin", "class_of_iterator", "held_now", "is_iterator", "is_record", "iterator", "new_record", "own_iterator", "record"]
+__all__ += ["site_of", "sites_of", "use", "with_position"]

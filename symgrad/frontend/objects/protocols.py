@@ -128,18 +128,5 @@ def checked(ctx: Lowering, number: Binding, kinds: tuple[str, ...], word: str, n
     return number
 
 
-__all__ = [
-    "COMPARISONS",
-    "ITERABLE",
-    "OWN_OPERATORS",
-    "OWN_WORDS",
-    "Namespace",
-    "as_float",
-    "as_index",
-    "asked_of",
-    "checked",
-    "class_of",
-    "defines_any",
-    "manages_in_library",
-    "own_method",
-]
+__all__ = ["COMPARISONS", "ITERABLE", "OWN_OPERATORS", "OWN_WORDS", "Namespace", "as_float", "as_index", "asked_of", "checked", "class_of"]
+__all__ += ["defines_any", "manages_in_library", "own_method"]

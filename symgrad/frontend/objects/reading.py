@@ -390,38 +390,8 @@ def is_read_as_dict(ctx: Lowering, held: Any) -> bool:
     return entries is not None and Same(entries) in ctx.read_dicts
 
 
-__all__ = [
-    "LIBRARIES",
-    "absolute_name",
-    "abstract_methods",
-    "attribute_text",
-    "check_call",
-    "check_method",
-    "check_namespaces",
-    "entry_of_class",
-    "entry_text",
-    "from_class",
-    "generated",
-    "global_text",
-    "has_attribute",
-    "has_own_entry",
-    "is_descriptor",
-    "is_namespace",
-    "is_of_library",
-    "is_own_attribute",
-    "makes_manager",
-    "methods_of",
-    "module_named",
-    "name_in_module",
-    "names_like",
-    "own_entries",
-    "own_entry",
-    "owner_name",
-    "read_attribute",
-    "read_name",
-    "refused_count",
-    "rely_on_entry",
-    "rely_on_no_entry",
-    "special_entry",
-    "users_bases",
-]
+__all__ = ["LIBRARIES", "absolute_name", "abstract_methods", "attribute_text", "check_call", "check_method", "check_namespaces"]
+__all__ += ["entry_of_class", "entry_text", "from_class", "generated", "global_text", "has_attribute", "has_own_entry", "is_descriptor"]
+__all__ += ["is_namespace", "is_of_library", "is_own_attribute", "makes_manager", "methods_of", "module_named", "name_in_module"]
+__all__ += ["names_like", "own_entries", "own_entry", "owner_name", "read_attribute", "read_name", "refused_count", "rely_on_entry"]
+__all__ += ["rely_on_no_entry", "special_entry", "users_bases"]

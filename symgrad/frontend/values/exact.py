@@ -314,15 +314,5 @@ def like(ctx: Lowering, binding: Binding) -> Any:
     return UNKNOWN
 
 
-__all__ = [
-    "as_named",
-    "classes_of",
-    "dtype_question",
-    "exact_class",
-    "is_anything",
-    "is_callable",
-    "is_instance",
-    "is_single",
-    "never_equal",
-    "possible_classes",
-]
+__all__ = ["as_named", "classes_of", "dtype_question", "exact_class", "is_anything", "is_callable", "is_instance", "is_single"]
+__all__ += ["never_equal", "possible_classes"]

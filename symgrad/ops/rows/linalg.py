@@ -122,7 +122,7 @@ for _name, _law, _text in (
         f"{_name}(a, b)",
         _law,
         batch=batched.product,
-        emit=_text,  # type: ignore[arg-type]
+        emit=_text,
         a_grad=f"{_name}_left(out_grad, b, shape_of(a))",
         b_grad=f"{_name}_right(out_grad, a, shape_of(b))",
     )
