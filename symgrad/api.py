@@ -104,20 +104,8 @@ def grad(
     >>> float(by_k)
     2.5
     """
-    settings = options(
-        "grad",
-        wrt,
-        argnums,
-        has_aux,
-        allow_unused,
-        no_grad,
-        jit,
-        strict,
-        verify,
-        checkpoints=checkpoints,
-        memory=memory,
-        holomorphic=holomorphic,
-    )
+    settings = options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify, checkpoints=checkpoints, memory=memory,
+                       holomorphic=holomorphic)  # fmt: skip
     return derived(function, settings)
 
 
@@ -315,20 +303,9 @@ def jvp(
     **settings: Unpack[Common],
 ) -> DerivedFunction[..., tuple[R, R]]: ...
 @boundary
-def jvp(
-    function: Callable[..., Any],
-    primals: tuple[Any, ...] | None = None,
-    tangents: tuple[Any, ...] | None = None,
-    *,
-    wrt: Wrt = None,
-    argnums: Wrt = None,
-    has_aux: bool = False,
-    strict: bool = False,
-    no_grad: Iterable[str] = (),
-    jit: Jit = False,
-    verify: Verify = None,
-    **kwargs: Any,
-) -> Any:
+def jvp(function: Callable[..., Any], primals: tuple[Any, ...] | None = None, tangents: tuple[Any, ...] | None = None, *,
+        wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
+        verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
     """Run the function and return ``(out, tangent)``; ``tangent`` is the derivative of ``out`` in the direction ``tangents``.
 
     ``primals`` is the tuple of arguments. ``tangents`` is a tuple with one tangent for each argument, or with ``wrt`` for each selected
@@ -360,44 +337,16 @@ def linearize(
     function: Callable[P, R], *, wrt: Wrt = None, argnums: Wrt = None, has_aux: Literal[False] = False, **settings: Unpack[Common]
 ) -> DerivedFunction[P, tuple[R, Callable[..., R]]]: ...
 @overload
-def linearize(
-    function: Callable[..., R],
-    *args: Any,
-    wrt: Wrt = None,
-    argnums: Wrt = None,
-    has_aux: Literal[False] = False,
-    strict: bool = False,
-    no_grad: Iterable[str] = (),
-    jit: Jit = False,
-    verify: Verify = None,
-    **kwargs: Any,
-) -> tuple[R, Callable[..., R]]: ...
+def linearize(function: Callable[..., R], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: Literal[False] = False,
+              strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
+              **kwargs: Any) -> tuple[R, Callable[..., R]]: ...  # fmt: skip
 @overload
-def linearize(
-    function: Callable[..., Any],
-    *args: Any,
-    wrt: Wrt = None,
-    argnums: Wrt = None,
-    has_aux: bool = False,
-    strict: bool = False,
-    no_grad: Iterable[str] = (),
-    jit: Jit = False,
-    verify: Verify = None,
-    **kwargs: Any,
-) -> Any: ...
+def linearize(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False,
+              strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None,
+              **kwargs: Any) -> Any: ...  # fmt: skip
 @boundary
-def linearize(
-    function: Callable[..., Any],
-    *args: Any,
-    wrt: Wrt = None,
-    argnums: Wrt = None,
-    has_aux: bool = False,
-    strict: bool = False,
-    no_grad: Iterable[str] = (),
-    jit: Jit = False,
-    verify: Verify = None,
-    **kwargs: Any,
-) -> Any:
+def linearize(function: Callable[..., Any], *args: Any, wrt: Wrt = None, argnums: Wrt = None, has_aux: bool = False, strict: bool = False,
+              no_grad: Iterable[str] = (), jit: Jit = False, verify: Verify = None, **kwargs: Any) -> Any:  # fmt: skip
     """Run the function and return ``(out, linear)``; ``linear(*tangents)`` returns the tangent of ``out``.
 
     ``linear`` takes one tangent for each argument, as ``jvp`` does. It does not run the function again, and may be called any number of
@@ -423,18 +372,8 @@ def differentiable(function: staticmethod[P, R] | classmethod[X, P, R], **settin
 @overload
 def differentiable(function: Callable[P, R], **settings: Unpack[Declared]) -> DifferentiableFunction[P, R]: ...
 @boundary
-def differentiable(
-    function: Any = None,
-    *,
-    wrt: Wrt = None,
-    argnums: Wrt = None,
-    no_grad: Iterable[str] = (),
-    has_aux: bool = False,
-    allow_unused: bool = False,
-    strict: bool = False,
-    jit: Jit = False,
-    verify: Verify = None,
-) -> Any:
+def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None, no_grad: Iterable[str] = (), has_aux: bool = False,
+                   allow_unused: bool = False, strict: bool = False, jit: Jit = False, verify: Verify = None) -> Any:  # fmt: skip
     """Decorate a function or method with its derivatives: ``.grad``, ``.value_and_grad``, ``.vjp``, ``.jvp``, ``.linearize``.
 
     The function itself is unchanged. The parameters are those of ``grad``.
@@ -457,19 +396,8 @@ def differentiable(
         )
     settings = options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify)
     if isinstance(function, staticmethod | classmethod):
-        return type(function)(
-            differentiable(
-                function.__func__,
-                wrt=wrt,
-                argnums=argnums,
-                no_grad=no_grad,
-                has_aux=has_aux,
-                allow_unused=allow_unused,
-                strict=strict,
-                jit=jit,
-                verify=verify,
-            )
-        )
+        return type(function)(differentiable(function.__func__, wrt=wrt, argnums=argnums, no_grad=no_grad, has_aux=has_aux,
+                                             allow_unused=allow_unused, strict=strict, jit=jit, verify=verify))  # fmt: skip
     plain = plain_function(function)
     if plain is function and is_written_in_class(plain):
         return Differentiable(plain, settings)

@@ -147,14 +147,8 @@ class Derived:
         inner: Any = self._of._table.exact_entry(signature, pins).compiled.function if isinstance(self._of, Derived) else function
         return compile_gradient(inner, signature, request, notes, readings)
 
-    def _along(
-        self,
-        function: types.FunctionType,
-        signature: Signature,
-        pins: tuple[tuple[str, Any], ...],
-        notes: Notes | None,
-        read: Callable[[str], Any] | None,
-    ) -> Compiled:
+    def _along(self, function: types.FunctionType, signature: Signature, pins: tuple[tuple[str, Any], ...], notes: Notes | None,
+               read: Callable[[str], Any] | None) -> Compiled:  # fmt: skip
         """Return the product of the Hessian with a vector: the gradient of the gradient, weighted by the vector."""
         settings, (gradient, vector) = self._options, getattr(function, ALONG)
         rest = without(signature, vector)
@@ -164,17 +158,8 @@ class Derived:
             what = f"the Hessian of {function.__qualname__} need not be symmetric: the function has custom derivatives"
             raise BadArgument(what, function_loc(gradient._function), "use vhp, or jvp(grad(f), (x,), (v,))")
         structure: Literal["single", "tuple"] = "tuple" if isinstance(settings.wrt, tuple) else "single"
-        request = Request(
-            resolve_wrt(settings, function),
-            structure,
-            has_aux=settings.has_aux,
-            allow_unused=True,
-            pins=pins,
-            read=read,
-            jit=available(settings.jit),
-            along=vector,
-            mode="forward" if settings.what == "hvp" else "reverse",
-        )
+        request = Request(resolve_wrt(settings, function), structure, has_aux=settings.has_aux, allow_unused=True, pins=pins, read=read,
+                          jit=available(settings.jit), along=vector, mode="forward" if settings.what == "hvp" else "reverse")  # fmt: skip
         return compile_gradient(standing_for(below.compiled.function, function), signature, request, notes)
 
     def _positional_floats(self, signature: Signature) -> tuple[str, ...]:

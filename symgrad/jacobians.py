@@ -55,23 +55,10 @@ def jacobian(
     **settings: Unpack[Settings],
 ) -> DerivedFunction[P, Any]: ...
 @boundary
-def jacobian(
-    function: Callable[..., Any],
-    wrt: Wrt = None,
-    *,
-    argnums: Wrt = None,
-    mode: Mode = "auto",
-    has_aux: bool = False,
-    allow_unused: bool = False,
-    strict: bool = False,
-    no_grad: Iterable[str] = (),
-    jit: Jit = False,
-    verify: Verify = None,
-    checkpoints: Checkpoints = None,
-    memory: int | str | None = None,
-    sparsity: Any = None,
-    holomorphic: bool = False,
-) -> Any:
+def jacobian(function: Callable[..., Any], wrt: Wrt = None, *, argnums: Wrt = None, mode: Mode = "auto", has_aux: bool = False,
+             allow_unused: bool = False, strict: bool = False, no_grad: Iterable[str] = (), jit: Jit = False,
+             verify: Verify = None, checkpoints: Checkpoints = None, memory: int | str | None = None,
+             sparsity: Any = None, holomorphic: bool = False) -> Any:  # fmt: skip
     """Return the Jacobian of a function, as a function of the same arguments.
 
     For a result of shape ``m`` and an argument of shape ``n``, the Jacobian has shape ``(*m, *n)`` and the argument's dtype; a number has

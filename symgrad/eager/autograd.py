@@ -173,18 +173,9 @@ def swept(record: Record, targets: list[tuple[Tensor, Tensor | None]], leaves: l
 
 
 @boundary
-def grad(
-    outputs: Any,
-    inputs: Any,
-    grad_outputs: Any = None,
-    retain_graph: bool | None = None,
-    create_graph: bool = False,
-    only_inputs: bool = True,
-    allow_unused: bool = False,
-    no_grad_vars: Any = None,
-    *,
-    dump_backward_graph_path: str | None = None,
-) -> list[Tensor | None]:
+def grad(outputs: Any, inputs: Any, grad_outputs: Any = None, retain_graph: bool | None = None, create_graph: bool = False,
+         only_inputs: bool = True, allow_unused: bool = False, no_grad_vars: Any = None, *,
+         dump_backward_graph_path: str | None = None) -> list[Tensor | None]:  # fmt: skip
     """Return the gradients of ``sum(<seed, output>)`` with respect to the inputs, as a list; ``grad`` attributes are unchanged.
 
     Only the hooks of tensors through which the outputs depend on the inputs run.

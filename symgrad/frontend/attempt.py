@@ -189,25 +189,12 @@ class Attempt:
         mutated = self.written_to(ctx, func, node)
         related = related_outside(self.known, self.joined, {*mutated, *ctx.stored, *ctx.identities}) if self.known or self.joined else ()
         apart = told_apart(ctx, self.known, self.joined, self.signature) if ctx.stored or ctx.identities else ()
-        return Lowered(
-            func,
-            self.inputs,
-            result,
-            list(ctx.captured.values()),
-            dict(ctx.external_names),
-            tuple(map(root_of, mutated)),
-            tuple(path for path in mutated if path not in self.stored),
-            tuple(ctx.caught),
-            ctx.state.dead,
-            relied_on(ctx),
-            identities=tuple(path for path in sorted(ctx.identities) if root_of(path) in self.signature.names),
-            aliases=self.aliases,
-            apart=apart,
-            related=related,
-            keeps=tuple(ctx.keeps),
-            loops=ctx.loops,
-            calls_again=ctx.calls_again,
-        )
+        return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
+                       tuple(map(root_of, mutated)), tuple(path for path in mutated if path not in self.stored),
+                       tuple(ctx.caught), ctx.state.dead, relied_on(ctx),
+                       identities=tuple(path for path in sorted(ctx.identities) if root_of(path) in self.signature.names),
+                       aliases=self.aliases, apart=apart, related=related, keeps=tuple(ctx.keeps), loops=ctx.loops,
+                       calls_again=ctx.calls_again)  # fmt: skip
 
     def written_to(self, ctx: Lowering, func: Func, node: ast.AST) -> list[str]:
         """The expressions of the arrays that the function writes to; a passed array is written to as a copy."""

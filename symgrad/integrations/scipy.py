@@ -38,19 +38,9 @@ WITH_MATRICES = ("dogleg", "trust-exact")
 
 
 @boundary
-def minimize(
-    function: Callable[..., Any],
-    params: Any,
-    args: Any = (),
-    method: str | None = None,
-    *,
-    jit: Jit = False,
-    bounds: Any = None,
-    constraints: Any = (),
-    sparsity: Any = None,
-    callback: Callable[..., Any] | None = None,
-    **settings: Any,
-) -> optimize.OptimizeResult:
+def minimize(function: Callable[..., Any], params: Any, args: Any = (), method: str | None = None, *, jit: Jit = False,
+             bounds: Any = None, constraints: Any = (), sparsity: Any = None, callback: Callable[..., Any] | None = None,
+             **settings: Any) -> optimize.OptimizeResult:  # fmt: skip
     """Minimise the scalar ``function(params, *args)`` over a tree of parameters, by ``scipy.optimize.minimize``.
 
     - ``params`` is the start; ``function`` is called with trees of the same form. It may be a ``ShardedSum`` of

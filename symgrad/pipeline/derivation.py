@@ -59,6 +59,7 @@ from symgrad.pipeline.weights import places, weighted_by
 from symgrad.pipeline.wrt import budget_of, check_active
 from symgrad.runtime.support import array_of, check_items, check_keys, fitting_seed, list_seed
 from symgrad.signature import Related, Static, extent_words
+from symgrad.tables import named
 from symgrad.tangent import trajectories
 from symgrad.tangent.write import push_forward
 from symgrad.text import docstring
@@ -201,13 +202,9 @@ def prepared(job: Job, func: Func) -> Func:
     """
     if holds_complex(func):
         if func.notes is not None:
-            func.notes.add(
-                "passes",
-                "unproved",
-                func.loc,
-                "a function of complex numbers runs as it is shown, in none of the faster forms",
-                hint="split it into real and imaginary part where that takes too long",
-            )
+            hint = "split it into real and imaginary part where that takes too long"
+            message = "a function of complex numbers runs as it is shown, in none of the faster forms"
+            func.notes.add("passes", "unproved", func.loc, message, hint=hint)
         return func
     stage = PREPARE if job.target is None else job.target.prepare()
     return run(stage, func, PassContext(job.target is not None, job.request.guarded))
@@ -369,23 +366,9 @@ def program(func: Func, texts: list[str], result: Result, lowered: Lowered, orde
     copy.split = copy.notes = None
     copy.body.yields = [copy.body.yields[k] for k in order]
     copy.results = [copy.results[k] for k in order]
-    return Lowered(
-        copy,
-        list(zip(copy.params, texts, strict=True)),
-        result,
-        lowered.captured,
-        dict(lowered.objects),
-        lowered.mutated,
-        lowered.copied,
-        lowered.caught,
-        relied=lowered.relied,
-        fresh=False,
-        identities=lowered.identities,
-        aliases=lowered.aliases,
-        apart=lowered.apart,
-        related=lowered.related,
-        loops=lowered.loops,
-    )
+    return Lowered(copy, list(zip(copy.params, texts, strict=True)), result, lowered.captured, dict(lowered.objects), lowered.mutated,
+                   lowered.copied, lowered.caught, relied=lowered.relied, fresh=False, identities=lowered.identities,
+                   aliases=lowered.aliases, apart=lowered.apart, related=lowered.related, loops=lowered.loops)  # fmt: skip
 
 
 def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
@@ -407,15 +390,8 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
     taken = ", ".join(words)
     order: list[int] = []
     gradients = job.gradients({k: n for n, k in enumerate(wrt)}, order)
-    header = Header(
-        f"{name}_backward",
-        taken,
-        {},
-        numbered(gradients, iter(order)),
-        document(job, "Backward half of the pullback"),
-        lines_of(job),
-        objects=job.lowered.objects,
-    )
+    gradients_text, doc = numbered(gradients, iter(order)), document(job, "Backward half of the pullback")
+    header = Header(f"{name}_backward", taken, {}, gradients_text, doc, lines_of(job), objects=job.lowered.objects)
     seeds = seeds_of(job.output, [primal.body.yields[k].type for k in active], "out[0]" if job.request.has_aux else "out")
     returned = "out, pullback" if not job.request.has_aux else "out[0], pullback, out[1]"
     returns = f"({result}, ({inside}{',' if inside else ''}))"
@@ -439,13 +415,7 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
             f"        return {name}_backward({passed})\n\n"
             f"    return {returned}\n"
         )
-        called = {
-            "fitting_seed": fitting_seed,
-            "list_seed": list_seed,
-            "array_of": array_of,
-            "check_items": check_items,
-            "check_keys": check_keys,
-        }
+        called = named(fitting_seed, list_seed, array_of, check_items, check_keys)
         return Emitted(text, {**first.namespace, **second.namespace, **called}, first.line_map)
 
     def kernels(job: Job, surface: Surface) -> Pair:

@@ -52,16 +52,8 @@ def runner(code: Compiled, around: Around) -> Run:
     Fetched and stored values share no memory with each other or with fed values.
     """
     read = {name: value for name, value in around.kept.items() if name in code.keys}
-    space: dict[str, Any] = {
-        "ndarray": np.ndarray,
-        "array": np.array,
-        "own": own,
-        "function": code.function,
-        "FREE": FREE,
-        "quiet_context": quiet_context,
-        "fit": fits({**around.kept}),
-        "seen": [None],
-    }
+    space: dict[str, Any] = {"ndarray": np.ndarray, "array": np.array, "own": own, "function": code.function, "FREE": FREE,
+                             "quiet_context": quiet_context, "fit": fits({**around.kept}), "seen": [None]}  # fmt: skip
     lines = ["def run(feed, store):"]
     words: dict[str, str] = {}
     for k, (name, value) in enumerate(around.fed.items()):
@@ -72,13 +64,8 @@ def runner(code: Compiled, around: Around) -> Run:
             f"    if type(x{k}) is not ndarray or x{k}.shape != shape{k} or x{k}.dtype != dtype{k}:",
             "        return None",
         ]
-    lines += [
-        "    kept = store.held",
-        "    if store.stamp is not seen[0]:",
-        "        if not fit(kept):",
-        "            return None",
-        "        seen[0] = store.stamp",
-    ]
+    lines += ["    kept = store.held", "    if store.stamp is not seen[0]:", "        if not fit(kept):", "            return None",
+              "        seen[0] = store.stamp"]  # fmt: skip
     schedules = {name: rate for name, rate in around.schedules if name in around.kept}
     for k, name in enumerate({**read, **schedules}, len(words)):
         words[name] = f"x{k}"
@@ -102,16 +89,9 @@ def runner(code: Compiled, around: Around) -> Run:
             arguments.append(f"{words[key]}[()]" if scalar and key in around.fed else words[key])  # type: ignore[index]
     results = [f"r{k}" for k in range(around.fetched + len(around.updated))]
     if results:
-        lines += [
-            "    try:",
-            "        context = FREE.pop()",
-            "    except IndexError:",
-            "        context = quiet_context()",
-            "    try:",
-            f"        {', '.join(results)}{',' if len(results) == 1 else ''} = context.run({', '.join(['function', *arguments])})",
-            "    finally:",
-            "        FREE.append(context)",
-        ]
+        lines += ["    try:", "        context = FREE.pop()", "    except IndexError:", "        context = quiet_context()", "    try:",
+                  f"        {', '.join(results)}{',' if len(results) == 1 else ''} = context.run({', '.join(['function', *arguments])})",
+                  "    finally:", "        FREE.append(context)"]  # fmt: skip
     texts = result_texts(code, results)
     if any(text.startswith("own") for text in texts):
         plain = [word for word, text in zip(results, texts, strict=True) if word == text]

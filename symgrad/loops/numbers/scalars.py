@@ -20,6 +20,7 @@ from symgrad.loops.reach import OutOfReach, check_integers, dtype_in_words, func
 from symgrad.ops.analysis.raising import DEFINED_EVERYWHERE
 from symgrad.ops.build import Builder
 from symgrad.ops.rows.elementwise import SLOPES
+from symgrad.tables import named
 
 Args = list[Operand]
 Rule = Callable[[Builder, Call, Args], list[Operand]]
@@ -456,14 +457,13 @@ def same(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 RULES: dict[str, Rule] = {
+    **named(next_snapshot, snapshots_within, log_of_base, fmod=remainder, cbrt=root, sign=signed, heaviside=step, lowered=lowered_power),
+    **named(round=to_decimals, isclose=is_close, clip=clipped, nan_to_num=made_finite, number=converted, invert=inverted, where=chosen),
+    "erfcx_slope": slope_of_erfcx,
     **dict.fromkeys(("add", "subtract", "multiply"), counted),
     **dict.fromkeys(("left_shift", "right_shift"), shifted),
     **dict.fromkeys(("divide", "floor_divide", "mod"), divided),
-    "fmod": remainder,
-    "cbrt": root,
     **dict.fromkeys(COUNTING, counting),
-    "sign": signed,
-    "heaviside": step,
     **dict.fromkeys(("power", "float_power"), power),
     **dict.fromkeys(("maximum", "minimum"), larger),
     **dict.fromkeys(("floor", "ceil", "trunc", "rounded"), whole),
@@ -485,19 +485,7 @@ RULES: dict[str, Rule] = {
     ),
     **dict.fromkeys(("erf", "erfc", "gamma", "lgamma"), special),
     **dict.fromkeys(("digamma", "polygamma"), gammas),
-    "next_snapshot": next_snapshot,
-    "snapshots_within": snapshots_within,
     **dict.fromkeys(PROBABILITIES, composed),
-    "erfcx_slope": slope_of_erfcx,
-    "round": to_decimals,
-    "isclose": is_close,
-    "clip": clipped,
-    "nan_to_num": made_finite,
-    "number": converted,
-    "invert": inverted,
-    "where": chosen,
-    "lowered": lowered_power,
     **dict.fromkeys(SLOPES, slope),
-    "log_of_base": log_of_base,
     **dict.fromkeys(("stop_gradient", "cut", "conjugate", "real"), same),
 }

@@ -24,6 +24,7 @@ from symgrad.ops.derive import derive
 from symgrad.ops.derived import DERIVED
 from symgrad.ops.indexing import Extents, broadcast
 from symgrad.ops.shapes import Result, array_dtype, bool_law, elementwise_law, float_law, fresh_layout, int_law, is_none, shape_of
+from symgrad.tables import pairs
 
 Emit = Callable[[dict[str, Any], list[Type]], str]
 
@@ -336,18 +337,12 @@ elementwise(
     dy="out * log_of_base(x)",
 )
 # of Python's numbers, which raise where NumPy's are infinite; ``order`` of the derivative, for the function itself may raise
-elementwise(
-    "ratio(x, y, positive=False) = x / y",
-    emit=_ratio_text,
-    law=elementwise_law(lambda s: evaluator(("x", "y"), "x / y")),
-    dx="ratio(1, y)",
-    dy="-ratio(out, y)",
-)
+elementwise("ratio(x, y, positive=False) = x / y", emit=_ratio_text, like="x / y", dx="ratio(1, y)", dy="-ratio(out, y)")
 elementwise(
     "slope_power(x, y, order=1, infinite=False) = x ** y",
     emit=_slope_power_text,
     dy="out * log_of_base(x)",
-    law=elementwise_law(lambda s: evaluator(("x", "y"), "x ** y")),
+    like="x ** y",
     dx="y * slope_power(x, lowered(y), order + 1)",
 )
 elementwise("float_power(x, y) = x ** y", dx="y * x ** lowered(y)", dy="out * log_of_base(x)")
@@ -461,43 +456,30 @@ rule(
 
 # ------------------------------------------------------------------ derivative zero: steps
 
-flat("sign(x)")
-flat("floor(x)", math="math.floor(x)")
-flat("ceil(x)", math="math.ceil(x)")
-flat("trunc(x)", math="math.trunc(x)")
-flat("rint(x)")
-flat("signbit(x)")
-flat("fix(x)")
-flat("spacing(x)")
+for _name in "sign rint signbit fix spacing".split():
+    flat(f"{_name}(x)")
+for _name in ("floor", "ceil", "trunc"):
+    flat(f"{_name}(x)", math=f"math.{_name}(x)")
 constant("round(x, decimals=0)", elementwise_law(lambda s: np.round), cheap=True, emit=by_default("np.round(x", decimals=0))
 
 # ------------------------------------------------------------------ derivative zero: comparisons and logic
 
-flat("greater(x, y)", emit="x > y", numpy="np.greater(x, y)")
-flat("greater_equal(x, y)", emit="x >= y", numpy="np.greater_equal(x, y)")
-flat("less(x, y)", emit="x < y", numpy="np.less(x, y)")
-flat("less_equal(x, y)", emit="x <= y", numpy="np.less_equal(x, y)")
-flat("equal(x, y)", emit="x == y", numpy="np.equal(x, y)")
-flat("not_equal(x, y)", emit="x != y", numpy="np.not_equal(x, y)")
-flat("logical_and(x, y)")
-flat("logical_or(x, y)")
-flat("logical_xor(x, y)")
-flat("logical_not(x)")
-flat("bitwise_and(x, y)", emit="x & y", numpy="np.bitwise_and(x, y)")
-flat("bitwise_or(x, y)", emit="x | y", numpy="np.bitwise_or(x, y)")
-flat("bitwise_xor(x, y)", emit="x ^ y", numpy="np.bitwise_xor(x, y)")
+for _name, _sign in pairs(
+    """
+    greater:> greater_equal:>= less:< less_equal:<= equal:== not_equal:!= bitwise_and:& bitwise_or:| bitwise_xor:^ left_shift:<<
+    right_shift:>>
+    """
+).items():
+    flat(f"{_name}(x, y)", emit=f"x {_sign} y", numpy=f"np.{_name}(x, y)")
+for _name in ("logical_and", "logical_or", "logical_xor"):
+    flat(f"{_name}(x, y)")
 flat("invert(x)", emit="~x", numpy="np.invert(x)")
-flat("left_shift(x, y)", emit="x << y", numpy="np.left_shift(x, y)")
-flat("right_shift(x, y)", emit="x >> y", numpy="np.right_shift(x, y)")
-flat("isneginf(x)")
-flat("isreal(x)")
-flat("iscomplex(x)")
+for _name in "logical_not isneginf isposinf isreal iscomplex".split():
+    flat(f"{_name}(x)")
+for _name in ("isnan", "isinf", "isfinite"):
+    flat(f"{_name}(x)", math=f"math.{_name}(x)")
 constant("isrealobj(x)", bool_law)
 constant("iscomplexobj(x)", bool_law)
-flat("isposinf(x)")
-flat("isnan(x)", math="math.isnan(x)")
-flat("isinf(x)", math="math.isinf(x)")
-flat("isfinite(x)", math="math.isfinite(x)")
 flat("isclose(x, y, rtol=1e-05, atol=1e-08)", emit="np.isclose(x, y, rtol, atol)", like="np.isclose(x, y)")
 flat("gcd(x, y)", math="math.gcd(x, y)")
 flat("lcm(x, y)", math="math.lcm(x, y)")
