@@ -18,8 +18,9 @@ from symgrad.frontend.objects.python_values import answer, operand_of
 from symgrad.frontend.state.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.tables import SPECIAL, special
-from symgrad.frontend.values.comparison import comparison, negated
+from symgrad.frontend.values.comparison import comparison
 from symgrad.frontend.values.exact import exact_class
+from symgrad.frontend.values.identity import negated
 from symgrad.frontend.values.operators import binary
 from symgrad.frontend.values.truths import as_bool, truth
 from symgrad.ir.core import Const

@@ -95,6 +95,21 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
         return result
     if kind in SET_OPERATORS and any(isinstance(x, View) and x.keys for x in (a, b)):
         a, b = (ctx.apply(Static(set, "set"), [x], {}, node) if isinstance(x, View) else x for x in (a, b))
+    if (result := of_containers(ctx, kind, a, b, node)) is not None:
+        return result
+    match a, b:
+        case Static(one), Static(two):
+            try:
+                return Static(STATIC_OPERATORS[kind](one, two))
+            except (KeyError, TypeError) as error:
+                raise UnsupportedSyntax(f"this operation fails: {error}", ctx.loc(node)) from None
+        case Static(str(text)), _ if kind is ast.Mod:
+            return Num(ctx.call("format_percent", Const(text), shown_for(ctx, text, b, node)))
+    return of_operands(ctx, kind, a, b, node)
+
+
+def of_containers(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding | None:
+    """The same on sequences, sets and dicts: joined, repeated, or no operands of this operator."""
     match a, b:
         case (View(), _) | (_, View()) if kind in ARITHMETIC and kind is not ast.Sub:
             return not_operands(ctx, kind, a, b, node)
@@ -129,14 +144,7 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
                 return not_operands(ctx, kind, a, b, node)
         case (Obj(k), Obj() | Tup()) | (Obj() | Tup(), Obj(k)) if kind in SIGNS_OF and kind is not ast.Sub and k.kind == "dict":
             return not_operands(ctx, kind, a, b, node)
-        case Static(one), Static(two):
-            try:
-                return Static(STATIC_OPERATORS[kind](one, two))
-            except (KeyError, TypeError) as error:
-                raise UnsupportedSyntax(f"this operation fails: {error}", ctx.loc(node)) from None
-        case Static(str(text)), _ if kind is ast.Mod:
-            return Num(ctx.call("format_percent", Const(text), shown_for(ctx, text, b, node)))
-    return of_operands(ctx, kind, a, b, node)
+    return None
 
 
 def of_operands(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding:
