@@ -34,11 +34,9 @@ if TYPE_CHECKING:
     from symgrad.trees import ravel
 
 __version__ = "0.1.0"
-__all__ = [
-    "SymgradError", "check_grads", "checkpoint", "constant", "custom_jvp", "custom_vjp", "differentiable", "elementwise", "explain",
-    "from_source", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "on_backward", "ravel", "rule", "save",
-    "show_ir", "stop_gradient", "value_and_grad", "vhp", "vjp", "vmap",
-]  # fmt: skip
+__all__ = ["SymgradError", "check_grads", "checkpoint", "constant", "custom_jvp", "custom_vjp", "differentiable", "elementwise", "explain"]
+__all__ += ["from_source", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jvp", "linearize", "on_backward", "ravel", "rule"]
+__all__ += ["save", "show_ir", "stop_gradient", "value_and_grad", "vhp", "vjp", "vmap"]
 
 #: public names by the module that defines them, imported on first access
 HOMES = {name: "symgrad.api" for name in __all__ if name != "SymgradError"}

@@ -489,7 +489,6 @@ def saved_text(function: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, A
     return compiled.saved(examples)
 
 
-__all__ = [
-    "Bound", "Derived", "Differentiable", "checkpoint", "constant", "custom_jvp", "custom_vjp", "differentiable", "elementwise", "explain",
-    "from_source", "grad", "jvp", "linearize", "on_backward", "rule", "save", "show_ir", "stop_gradient", "value_and_grad", "vjp", "vmap",
-]  # fmt: skip
+__all__ = ["Bound", "Derived", "Differentiable", "checkpoint", "constant", "custom_jvp", "custom_vjp", "differentiable", "elementwise"]
+__all__ += ["explain", "from_source", "grad", "jvp", "linearize", "on_backward", "rule", "save", "show_ir", "stop_gradient"]
+__all__ += ["value_and_grad", "vjp", "vmap"]

@@ -10,10 +10,12 @@ CONTAINERS: tuple[type, ...] = (collections.defaultdict, collections.OrderedDict
 #: the immutable classes that classes can be derived from
 VALUES: tuple[type, ...] = (tuple, str, int, float, complex)
 #: names that Python itself defines in a class
-WRITTEN_BY_PYTHON = {
-    "__module__", "__doc__", "__dict__", "__weakref__", "__qualname__", "__annotations__", "__annotate__", "__annotate_func__",
-    "__firstlineno__", "__static_attributes__", "__slots__",
-}  # fmt: skip
+WRITTEN_BY_PYTHON = set(
+    """
+    __module__ __doc__ __dict__ __weakref__ __qualname__ __annotations__ __annotate__ __annotate_func__ __firstlineno__
+    __static_attributes__ __slots__
+    """.split()
+)
 #: the methods that read a list or dict without running user code
 READERS = ("__getitem__", "__iter__", "__len__", "__getattribute__")
 
@@ -121,7 +123,5 @@ def delete_in_base(owner: Any, key: Any) -> None:
     call_of_base(owner, "__delitem__", key)
 
 
-__all__ = [
-    "CONTAINERS", "VALUES", "call_of_base", "changed_reader", "container_of", "copied_container", "delete_in_base", "instance_of_container",
-    "items_held", "store_in_base",
-]  # fmt: skip
+__all__ = ["CONTAINERS", "VALUES", "call_of_base", "changed_reader", "container_of", "copied_container", "delete_in_base"]
+__all__ += ["instance_of_container", "items_held", "store_in_base"]

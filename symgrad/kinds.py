@@ -22,11 +22,13 @@ from symgrad.location import Loc
 #: accepted unchanged; converted to another class or dtype; accepted as data without a gradient; refused
 Verdict = Literal["taken", "converted", "data", "refused"]
 #: attributes of a class that change no result of NumPy; all others of ``ndarray`` count as overrides
-HARMLESS = frozenset({
-    "__module__", "__doc__", "__dict__", "__weakref__", "__slots__", "__new__", "__init__", "__init_subclass__", "__annotations__",
-    "__annotate__", "__annotate_func__", "__firstlineno__", "__static_attributes__", "__qualname__", "__orig_bases__", "__parameters__",
-    "__repr__", "__str__", "__reduce__", "__reduce_ex__", "__setstate__", "__getstate__",
-})  # fmt: skip
+HARMLESS = frozenset(
+    """
+    __module__ __doc__ __dict__ __weakref__ __slots__ __new__ __init__ __init_subclass__ __annotations__ __annotate__ __annotate_func__
+    __firstlineno__ __static_attributes__ __qualname__ __orig_bases__ __parameters__ __repr__ __str__ __reduce__ __reduce_ex__ __setstate__
+    __getstate__
+    """.split()
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -337,25 +339,6 @@ def refused(value: Any, kind: str, loc: Loc | None = None) -> UnknownFunction:
     return UnknownFunction(what, loc, "declare it with symgrad.rule, or write the loop over elements in an njit function")
 
 
-__all__ = [
-    "COMPILED",
-    "FRACTION",
-    "KINDS",
-    "OF_NUMBA",
-    "REFUSED",
-    "VECTORIZED",
-    "Kind",
-    "as_python",
-    "conversion",
-    "converts",
-    "declared_types",
-    "is_closed",
-    "is_unchanging",
-    "native",
-    "numba_kind",
-    "overrides",
-    "passed_instead",
-    "refused",
-    "row_of",
-    "what_of",
-]
+__all__ = ["COMPILED", "FRACTION", "KINDS", "OF_NUMBA", "REFUSED", "VECTORIZED", "Kind", "as_python", "conversion", "converts"]
+__all__ += ["declared_types", "is_closed", "is_unchanging", "native", "numba_kind", "overrides", "passed_instead", "refused", "row_of"]
+__all__ += ["what_of"]

@@ -154,8 +154,12 @@ def checked_checkpoints(checkpoints: Checkpoints) -> tuple[tuple[int | str, int]
 
 
 #: bytes by unit: powers of a thousand, and of 1024
-UNITS = {"B": 1, **{f"{letter}B": 1000 ** (k + 1) for k, letter in enumerate("KMGT")},
-         **{f"{letter}iB": 1024 ** (k + 1) for k, letter in enumerate("KMGT")}, "kB": 1000}  # fmt: skip
+UNITS = {
+    "B": 1,
+    **{f"{letter}B": 1000 ** (k + 1) for k, letter in enumerate("KMGT")},
+    **{f"{letter}iB": 1024 ** (k + 1) for k, letter in enumerate("KMGT")},
+    "kB": 1000,
+}
 QUANTITY = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-zA-Z]+)\s*")
 
 

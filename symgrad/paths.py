@@ -240,17 +240,5 @@ def owned_arrays(path: str, item: Abstract, wrt: Container[str], active: bool = 
             yield from owned_arrays(part_of(path, item, key), inner, wrt, active, inside or item.form == "object")
 
 
-__all__ = [
-    "belongs",
-    "beside",
-    "by_items",
-    "in_parts",
-    "meet",
-    "no_part",
-    "part_at",
-    "paths_in",
-    "spelled",
-    "steps_of",
-    "value_at",
-    "with_parts",
-]
+__all__ = ["belongs", "beside", "by_items", "in_parts", "meet", "no_part", "part_at", "paths_in", "spelled", "steps_of", "value_at"]
+__all__ += ["with_parts"]

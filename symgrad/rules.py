@@ -38,8 +38,10 @@ from symgrad.tracebacks import boundary
 TAKEN = frozenset({"out", "out_grad", "into", "taken", "position", "function", "type", "via", "np", "math", "fit", "part"})
 PREFIX = "user_"
 F = TypeVar("F", bound=Callable[..., Any])
-NODES = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Call, ast.Name, ast.Constant, ast.Compare, ast.keyword, ast.operator, ast.unaryop,
-         ast.cmpop, ast.expr_context)  # fmt: skip
+NODES = (
+    *(ast.Expression, ast.BinOp, ast.UnaryOp, ast.Call, ast.Name, ast.Constant, ast.Compare),
+    *(ast.keyword, ast.operator, ast.unaryop, ast.cmpop, ast.expr_context),
+)
 #: names of constants in formulas
 NUMBERS = {"pi": math.pi}
 

@@ -291,9 +291,12 @@ SLOPE = """
 TANGENTS = {"jvp": "{name}(*fresh(arguments))(tangents)[1]", "linearize": "{name}(*fresh(arguments))[1](tangents)"}
 OF_GRADIENTS = "sum(np.sum(g * d) for g, d, c in zip(leaves(gradient), directions, chosen) if c)"
 #: the names that the check itself binds, except those of the functions that it calls
-OF_CHECK = ("leaves", "rebuilt", "check", "rng", "arguments", "fresh", "total", "gradients", "position", "gradient", "chosen", "directions",
-            "width", "step", "tolerance", "ends", "moved", "shifted", "expected", "derivative", "out", "pullback", "ones",
-            "leaf", "t", "d", "c", "g", "rows", "per", "sums", "k", "n", "slope", "tangents", "tangent", "shift", "label", "m")  # fmt: skip
+OF_CHECK = tuple(
+    """
+    leaves rebuilt check rng arguments fresh total gradients position gradient chosen directions width step tolerance ends moved shifted
+    expected derivative out pullback ones leaf t d c g rows per sums k n slope tangents tangent shift label m
+    """.split()
+)
 GRADIENTS = {
     "grad": "gradients = {name}(*fresh(arguments))",
     "aux": "gradients = {name}(*fresh(arguments))[0]",

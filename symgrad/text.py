@@ -446,9 +446,6 @@ def docstring(words: str) -> str:
     return f'"""{words}"""' if plain else quoted(words)
 
 
-__all__ = [
-    "array_copy_of", "attribute", "copy_of", "docstring", "each",
-    "exact", "has_literal", "has_plain_keys", "identifier", "is_dotted", "is_getattr", "is_inside",
-    "is_interned", "is_name", "item", "key_word", "keys_of", "last_word", "literal", "names_in", "one_line", "plain_key", "quoted",
-    "respelled", "root_of", "tree_of", "value_of",
-]  # fmt: skip
+__all__ = ["array_copy_of", "attribute", "copy_of", "docstring", "each", "exact", "has_literal", "has_plain_keys", "identifier"]
+__all__ += ["is_dotted", "is_getattr", "is_inside", "is_interned", "is_name", "item", "key_word", "keys_of", "last_word", "literal"]
+__all__ += ["names_in", "one_line", "plain_key", "quoted", "respelled", "root_of", "tree_of", "value_of"]

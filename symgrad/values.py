@@ -14,14 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.tables import OPERATORS, named
 from symgrad.text import is_name
 
 #: functions of NumPy that create or rearrange an array
-MAKERS = frozenset({
-    "arange", "array", "asarray", "ascontiguousarray", "asfortranarray",
-    "cos", "diag", "exp", "eye", "float32", "float64", "full", "geomspace",
-    "identity", "int32", "int64", "linspace", "log", "logspace", "ones", "outer", "repeat", "sin", "sqrt", "tile", "zeros",
-})  # fmt: skip
+MAKERS = frozenset(
+    """
+    arange array asarray ascontiguousarray asfortranarray cos diag exp eye float32 float64 full geomspace identity int32 int64 linspace log
+    logspace ones outer repeat sin sqrt tile zeros
+    """.split()
+)
 #: constants of ``np`` and ``math``
 CONSTANTS = frozenset({"e", "inf", "nan", "pi", "newaxis", "float32", "float64", "int32", "int64", "bool_", "complex128", "complex64"})
 #: methods of a seeded generator, ``np.random.default_rng(0).normal(size=3)``
@@ -30,12 +32,10 @@ DRAWS = frozenset({"exponential", "gamma", "integers", "normal", "permutation", 
 METHODS = frozenset({"astype", "copy", "reshape", "transpose"})
 ATTRIBUTES = frozenset({"T", "imag", "real", "shape", "size"})
 #: builtin functions of values
-BUILTINS: dict[str, Callable[..., Any]] = {"bool": bool, "complex": complex, "dict": dict, "float": float, "int": int, "list": list,
-                                           "range": range, "tuple": tuple}  # fmt: skip
-BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod, ast.Pow: operator.pow, ast.MatMult: operator.matmul,
-}  # fmt: skip
+BUILTINS: dict[str, Callable[..., Any]] = named(bool, complex, dict, float, int, list, range, tuple)
+BINARY: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    kind: OPERATORS[kind] for kind in (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
+}
 UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos}
 #: the maximal number of elements of an array, and of bits of an integer, in a text
 LARGEST = 10**8

@@ -24,6 +24,7 @@ BOXES = {
         "location",
         "identity",
         "text",
+        "tables",
         "errors",
         "notes",
         "tracebacks",

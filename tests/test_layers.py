@@ -18,7 +18,7 @@ from structure import BOXES, FACE, FILES, ROOT, imported, imports, pages, tree_o
 
 #: rows from the top; every name is a module or a package of symgrad
 ROWS = [
-    {"location", "identity", "text", "highlight", "progress"},
+    {"location", "identity", "tables", "text", "highlight", "progress"},
     {"errors", "notes", "values", "containers"},
     {"tracebacks"},
     {"ir"},
@@ -129,6 +129,34 @@ def imports_within(package: str) -> dict[str, set[str]]:
 def test_no_function_of_the_frontend_imports(path: Path) -> None:
     for function in ast.walk(tree_of(path)):
         assert not isinstance(function, ast.FunctionDef | ast.Lambda) or not imports(function)
+
+
+def depth_of(node: ast.AST, depth: int = 0) -> int:
+    """How many statements with a body contain each other; ``elif`` is no statement of its own."""
+    deepest = depth
+    for name, value in ast.iter_fields(node):
+        for inner in value if isinstance(value, list) else [value]:
+            if isinstance(inner, ast.FunctionDef | ast.ClassDef | ast.expr) or not isinstance(inner, ast.AST):
+                continue
+            is_elif = isinstance(node, ast.If) and name == "orelse" and len(value) == 1 and isinstance(inner, ast.If)
+            is_nested = isinstance(inner, ast.For | ast.While | ast.If | ast.With | ast.Try | ast.Match) and not is_elif
+            deepest = max(deepest, depth_of(inner, depth + is_nested))
+    return deepest
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_modules_and_functions_are_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 500 or path.name == "derived.py", "a module has at most 500 lines"
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines = (node.end_lineno or 0) - node.lineno + 1
+            assert lines <= 60, f"{node.name} has {lines} lines, not at most 60"
+            assert depth_of(node) <= 5, f"statements of {node.name} contain each other {depth_of(node)} deep, not at most 5"
+
+
+def test_few_tables_are_laid_out_by_hand() -> None:
+    assert sum(path.read_text(encoding="utf-8").count("# fmt: skip") for path in FILES) <= 20
+    assert not any("# fmt: off" in path.read_text(encoding="utf-8") for path in FILES)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))

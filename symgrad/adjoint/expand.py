@@ -20,14 +20,11 @@ from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import steps
 from symgrad.ops.rows.elementwise import SLOPES
+from symgrad.ops.signatures import AST_OPERATORS
+from symgrad.tables import COMPARISONS
 
-BINARY: dict[type[ast.operator], str] = {
-    ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.Pow: "power", ast.MatMult: "matmul",
-    ast.FloorDiv: "floor_divide", ast.Mod: "mod", ast.BitAnd: "bitwise_and", ast.BitOr: "bitwise_or", ast.BitXor: "bitwise_xor",
-}  # fmt: skip
-COMPARE: dict[type[ast.cmpop], str] = {
-    ast.Gt: "greater", ast.GtE: "greater_equal", ast.Lt: "less", ast.LtE: "less_equal", ast.Eq: "equal", ast.NotEq: "not_equal",
-}  # fmt: skip
+BINARY = {kind: row for kind, row in AST_OPERATORS.items() if issubclass(kind, ast.operator) and kind not in (ast.LShift, ast.RShift)}
+COMPARE = {kind: AST_OPERATORS[kind] for kind in COMPARISONS}
 
 
 #: names whose meaning differs between operands

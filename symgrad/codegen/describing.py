@@ -8,26 +8,31 @@ from symgrad.codegen.layout import is_users
 from symgrad.ir.core import Call, Const, Func, Op, Value, walk
 from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape
 from symgrad.ops.declare import ROWS
+from symgrad.tables import pairs
 from symgrad.text import is_name
 
 #: nouns for the results of rows
-NOUNS = {
-    "add": "total", "subtract": "difference", "multiply": "product", "divide": "quotient", "negative": "negated", "power": "power",
-    "square": "square", "floor_divide": "quotient", "mod": "remainder", "matmul": "product", "dot": "product", "outer": "product",
-    "sum": "total", "max": "largest", "min": "smallest", "maximum": "larger", "minimum": "smaller", "mean": "mean", "where": "chosen",
-    "array_of": "array", "list_of": "items", "accumulate": "total", "number": "number", "cast": "cast", "written": "term",
-    "as_written": "term", "concatenate": "joined", "stack": "joined", "zeros": "zeros", "ones": "ones", "arange": "places",
-}  # fmt: skip
+NOUNS = pairs(
+    """
+    add:total subtract:difference multiply:product divide:quotient negative:negated power:power square:square floor_divide:quotient
+    mod:remainder matmul:product dot:product outer:product sum:total max:largest min:smallest maximum:larger minimum:smaller mean:mean
+    where:chosen array_of:array list_of:items accumulate:total number:number cast:cast written:term as_written:term concatenate:joined
+    stack:joined zeros:zeros ones:ones arange:places
+    """
+)
 #: nouns for results that are named after their operand
-PARTS = {
-    "view": "part", "take": "part", "list_take": "item", "table_take": "item", "shape_of": "shape", "extent": "length",
-    "list_len": "length", "copy": "copy",
-}  # fmt: skip
+PARTS = pairs(
+    """
+    view:part take:part list_take:item table_take:item shape_of:shape extent:length list_len:length copy:copy
+    """
+)
 #: comparisons and logic
-TESTS = frozenset({
-    "greater", "greater_equal", "less", "less_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not", "both", "either",
-    "not_", "isnan", "isinf", "isfinite", "is_failure", "is_instance",
-})  # fmt: skip
+TESTS = frozenset(
+    """
+    greater greater_equal less less_equal equal not_equal logical_and logical_or logical_not both either not_ isnan isinf isfinite
+    is_failure is_instance
+    """.split()
+)
 SHORT = 24  #: the maximum length of a name
 
 

@@ -23,14 +23,17 @@ from symgrad.codegen.seam import FIELDS, opposite
 from symgrad.ir.core import Call, Const, Undef, Value
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import ATTRIBUTES, OPERANDS, steps
+from symgrad.tables import pairs
 from symgrad.text import exact, identifier, is_dotted
 from symgrad.text import respelled as path_respelled
 
 #: dtype names of the IR as attributes of numpy
-NUMPY_TYPES = {
-    "bool": "bool_", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32",
-    "u64": "uint64", "f16": "float16", "f32": "float32", "f64": "float64", "c64": "complex64", "c128": "complex128",
-}  # fmt: skip
+NUMPY_TYPES = pairs(
+    """
+    bool:bool_ i8:int8 i16:int16 i32:int32 i64:int64 u8:uint8 u16:uint16 u32:uint32 u64:uint64 f16:float16 f32:float32 f64:float64
+    c64:complex64 c128:complex128
+    """
+)
 
 
 # ------------------------------------------------------------------ global names

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.ir.core import Call, Const
+from symgrad.tables import OPERATORS as FUNCTIONS
 from symgrad.text import exact, is_name
 
 
@@ -35,13 +36,9 @@ def item(owner: ast.expr, index: ast.expr) -> ast.expr:
 OPERATORS: tuple[tuple[Any, Callable[[ast.expr, ast.expr], ast.expr]], ...] = (
     (operator.getitem, item),
     (operator.contains, lambda owner, sought: ast.Compare(sought, [ast.In()], [owner])),
-    *((function, between(sign)) for function, sign in (
-        (operator.add, ast.Add()), (operator.sub, ast.Sub()), (operator.mul, ast.Mult()), (operator.or_, ast.BitOr()),
-        (operator.and_, ast.BitAnd()), (operator.xor, ast.BitXor()))),
-    *((function, compared(sign)) for function, sign in (
-        (operator.eq, ast.Eq()), (operator.ne, ast.NotEq()), (operator.lt, ast.Lt()), (operator.le, ast.LtE()), (operator.gt, ast.Gt()),
-        (operator.ge, ast.GtE()))),
-)  # fmt: skip
+    *((FUNCTIONS[kind], between(kind())) for kind in (ast.Add, ast.Sub, ast.Mult, ast.BitOr, ast.BitAnd, ast.BitXor)),
+    *((FUNCTIONS[kind], compared(kind())) for kind in (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)),
+)
 
 
 def opaque_call(op: Call, operands: list[ast.expr]) -> ast.expr:

@@ -160,8 +160,14 @@ class Substitution:
     def function(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The rewritten statements of a function."""
         self.aliases = Aliases(body)
-        self.fixed = {node.id for s in body for scoped in ast.walk(s) if isinstance(scoped, SCOPED) for node in ast.walk(scoped)
-                      if isinstance(node, ast.Name)}  # fmt: skip
+        self.fixed = {
+            node.id
+            for s in body
+            for scoped in ast.walk(s)
+            if isinstance(scoped, SCOPED)
+            for node in ast.walk(scoped)
+            if isinstance(node, ast.Name)
+        }
         self.fixed |= loads_from_around(body, set())
         return self.block(body, 1, set())
 

@@ -221,9 +221,11 @@ class Unpacking:
         order = sorted(places.values())
         statements = [group[k] for k in order]
         bases = {ast.unparse(base) for name, k in places.items() if (base := item_base(group[k], pattern.names.index(name))) is not None}
-        is_adjacent = order[-1] - order[0] == len(order) - 1 and len(bases) == 1 and all(
-            item_base(group[k], pattern.names.index(name)) is not None for name, k in places.items()
-        )  # fmt: skip
+        is_adjacent = (
+            order[-1] - order[0] == len(order) - 1
+            and len(bases) == 1
+            and all(item_base(group[k], pattern.names.index(name)) is not None for name, k in places.items())
+        )
         if not is_adjacent or not self.variables.isdisjoint(unread) or self.marks.get(statements[0], Mark()).backward:
             return group
         (text,) = bases

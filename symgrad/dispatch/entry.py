@@ -446,15 +446,5 @@ def examples_of(function: types.FunctionType, arguments: Mapping[str, Any]) -> t
     return tuple(texts)
 
 
-__all__ = [
-    "SMALL",
-    "Names",
-    "Trail",
-    "all_relied_tests",
-    "captured_text",
-    "example_text",
-    "examples_of",
-    "forget_trails",
-    "relied_tests",
-    "trail_of",
-]
+__all__ = ["SMALL", "Names", "Trail", "all_relied_tests", "captured_text", "example_text", "examples_of", "forget_trails", "relied_tests"]
+__all__ += ["trail_of"]

@@ -4,15 +4,5 @@ from symgrad.eager.autograd import backward, enable_grad, grad, is_grad_enabled,
 from symgrad.eager.functions import PyLayer, PyLayerContext
 from symgrad.eager.tensor import Tensor, to_tensor
 
-__all__ = [
-    "PyLayer",
-    "PyLayerContext",
-    "Tensor",
-    "backward",
-    "enable_grad",
-    "grad",
-    "is_grad_enabled",
-    "no_grad",
-    "set_grad_enabled",
-    "to_tensor",
-]
+__all__ = ["PyLayer", "PyLayerContext", "Tensor", "backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+__all__ += ["to_tensor"]

@@ -20,14 +20,17 @@ from typing import Any
 
 from symgrad.report.html import Html, element, join
 from symgrad.report.page import asset, digest
+from symgrad.tables import pairs
 
 LIMIT = 10.0  #: seconds that an answer may take
 BODY = 2_000_000  #: bytes that a question may have
 STARTING = 60.0  #: seconds that the process which answers may take until it is ready
-SAFE = {
-    "Cache-Control": "no-store", "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
-}  # fmt: skip
+SAFE = pairs(
+    """
+    Cache-Control:no-store Cross-Origin-Opener-Policy:same-origin Cross-Origin-Resource-Policy:same-origin Referrer-Policy:no-referrer
+    X-Content-Type-Options:nosniff X-Frame-Options:DENY
+    """
+)
 
 
 class Worker:

@@ -449,8 +449,6 @@ def applied(body: Block) -> list[Func]:
     return list(funcs)
 
 
-__all__ = [
-    "FALSE", "NONE", "ONE", "TRUE", "UNDEF", "UNKNOWN", "ZERO", "Apply", "Block", "Call", "Const", "For", "Func", "If",
-    "Op", "Operand", "Undef", "Value", "While", "applied", "callees", "clone", "clone_block", "definitions", "holds_complex",
-    "operands_within", "reachable", "substitute", "uses", "walk",
-]  # fmt: skip
+__all__ = ["FALSE", "NONE", "ONE", "TRUE", "UNDEF", "UNKNOWN", "ZERO", "Apply", "Block", "Call", "Const", "For", "Func", "If", "Op"]
+__all__ += ["Operand", "Undef", "Value", "While", "applied", "callees", "clone", "clone_block", "definitions", "holds_complex"]
+__all__ += ["operands_within", "reachable", "substitute", "uses", "walk"]

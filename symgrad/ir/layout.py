@@ -117,8 +117,11 @@ def leave(op: Op, block: Block, end: Operand) -> None:
 #: operators whose result has the widest class of their operands, as in Python
 ARITHMETIC = frozenset({"add", "subtract", "multiply", "floor_divide", "mod", "negative", "positive", "abs", "power", "maximum", "minimum"})
 #: rows that pass numbers on: the result may be, or contain, an operand
-HOLDING = frozenset({"list_of", "list_append", "list_join", "list_set", "list_take", "table_set", "table_take", "list_slice",
-                     "list_drop", "stop_gradient", "where"})  # fmt: skip
+HOLDING = frozenset(
+    """
+    list_of list_append list_join list_set list_take table_set table_take list_slice list_drop stop_gradient where
+    """.split()
+)
 
 
 def mixed(blocks: Iterable[Block]) -> set[Value]:

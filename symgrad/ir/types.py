@@ -9,16 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from symgrad.tables import pairs
+
 Kind = Literal["bool", "int", "float", "complex"]
 #: the memory layout of an array: row-major (``C``), column-major only (``F``), both, neither (``N``), or unknown
 Layout = Literal["C", "F", "CF", "N", "?"]
 KINDS: tuple[Kind, ...] = ("bool", "int", "float", "complex")
 
 #: dtype names of the text form, and their NumPy character codes
-DTYPES = {
-    "bool": "?", "i8": "b", "i16": "h", "i32": "i", "i64": "l", "u8": "B", "u16": "H", "u32": "I", "u64": "L",
-    "f16": "e", "f32": "f", "f64": "d", "c64": "F", "c128": "D",
-}  # fmt: skip
+DTYPES = pairs(
+    """
+    bool:? i8:b i16:h i32:i i64:l u8:B u16:H u32:I u64:L f16:e f32:f f64:d c64:F c128:D
+    """
+)
 
 
 def kind_of(dtype: str) -> Kind:

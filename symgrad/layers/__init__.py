@@ -27,8 +27,6 @@ from symgrad.layers.layer import Layer, ParameterTensor
 from symgrad.layers.wrapped import *  # noqa: F403
 from symgrad.layers.wrapped import __all__ as wrapped
 
-__all__ = [
-    *wrapped, "AvgPool1D", "AvgPool2D", "BatchNorm1D", "BatchNorm2D", "Bilinear", "Conv1D", "Conv2D", "Conv2DTranspose",
-    "Dropout", "Embedding", "Flatten", "GroupNorm", "Identity", "InstanceNorm1D", "InstanceNorm2D", "Layer", "LayerList",
-    "LayerNorm", "Linear", "MaxPool1D", "MaxPool2D", "PReLU", "ParameterList", "ParameterTensor", "Sequential",
-]  # fmt: skip
+__all__ = [*wrapped, "AvgPool1D", "AvgPool2D", "BatchNorm1D", "BatchNorm2D", "Bilinear", "Conv1D", "Conv2D", "Conv2DTranspose", "Dropout"]
+__all__ += ["Embedding", "Flatten", "GroupNorm", "Identity", "InstanceNorm1D", "InstanceNorm2D", "Layer", "LayerList", "LayerNorm"]
+__all__ += ["Linear", "MaxPool1D", "MaxPool2D", "PReLU", "ParameterList", "ParameterTensor", "Sequential"]

@@ -6,40 +6,67 @@ import inspect
 from typing import Any
 
 from symgrad.layers.layer import Layer
+from symgrad.tables import pairs
 from symgrad.vocabulary import activations, losses, network, normalisation, resampling, tensors
+
+
+def wrapping(module: Any, names: str, input_count: int = 1) -> dict[str, tuple[Any, int]]:
+    """Entries of the table: layers with the functions of a module that they call."""
+    return {layer: (getattr(module, function), input_count) for layer, function in pairs(names).items()}
+
 
 #: the layer's name -> its function, and how many of the function's first arguments come when it is called
 WRAPPED: dict[str, tuple[Any, int]] = {
-    **{name: (getattr(network, function), 1) for name, function in (
-        ("ReLU", "relu"), ("ReLU6", "relu6"), ("Sigmoid", "sigmoid"), ("LogSigmoid", "log_sigmoid"), ("Softsign", "softsign"),
-        ("Silu", "silu"), ("Swish", "swish"), ("Mish", "mish"), ("LeakyReLU", "leaky_relu"), ("ELU", "elu"), ("SELU", "selu"),
-        ("Softplus", "softplus"), ("GELU", "gelu"), ("Hardtanh", "hardtanh"), ("Hardsigmoid", "hardsigmoid"), ("Softmax", "softmax"),
-        ("LogSoftmax", "log_softmax"),
-    )},
-    "Tanh": (tensors.tanh, 1),  # type: ignore[attr-defined]
-    **{name: (getattr(activations, function), 1) for name, function in (
-        ("CELU", "celu"), ("Hardswish", "hardswish"), ("Hardshrink", "hardshrink"), ("Softshrink", "softshrink"),
-        ("Tanhshrink", "tanhshrink"), ("ThresholdedReLU", "thresholded_relu"), ("GLU", "glu"), ("Maxout", "maxout"),
-    )},
-    **{name: (getattr(resampling, function), 1) for name, function in (
-        ("PixelShuffle", "pixel_shuffle"), ("PixelUnshuffle", "pixel_unshuffle"), ("ChannelShuffle", "channel_shuffle"),
-        ("Unfold", "unfold"), ("Fold", "fold"), ("Upsample", "interpolate"), ("ZeroPad2D", "zeropad2d"), ("Pad1D", "pad"), ("Pad2D", "pad"),
-        ("AdaptiveAvgPool1D", "adaptive_avg_pool1d"), ("AdaptiveAvgPool2D", "adaptive_avg_pool2d"),
-        ("AdaptiveMaxPool1D", "adaptive_max_pool1d"), ("AdaptiveMaxPool2D", "adaptive_max_pool2d"),
-    )},
-    "LocalResponseNorm": (normalisation.local_response_norm, 1),
-    **{name: (getattr(network, function), 2) for name, function in (
-        ("MSELoss", "mse_loss"), ("L1Loss", "l1_loss"), ("SmoothL1Loss", "smooth_l1_loss"), ("CrossEntropyLoss", "cross_entropy"),
-        ("NLLLoss", "nll_loss"), ("BCELoss", "binary_cross_entropy"), ("BCEWithLogitsLoss", "binary_cross_entropy_with_logits"),
-    )},
-    **{name: (getattr(losses, function), given) for name, function, given in (
-        ("KLDivLoss", "kl_div", 2), ("MarginRankingLoss", "margin_ranking_loss", 3), ("HingeEmbeddingLoss", "hinge_embedding_loss", 2),
-        ("CosineEmbeddingLoss", "cosine_embedding_loss", 3), ("TripletMarginLoss", "triplet_margin_loss", 3),
-        ("SoftMarginLoss", "soft_margin_loss", 2), ("MultiLabelSoftMarginLoss", "multi_label_soft_margin_loss", 2),
-        ("PoissonNLLLoss", "poisson_nll_loss", 2), ("GaussianNLLLoss", "gaussian_nll_loss", 3),
-        ("CosineSimilarity", "cosine_similarity", 2), ("PairwiseDistance", "pairwise_distance", 2),
-    )},
-}  # fmt: skip
+    **wrapping(
+        network,
+        """
+        ReLU:relu ReLU6:relu6 Sigmoid:sigmoid LogSigmoid:log_sigmoid Softsign:softsign Silu:silu Swish:swish Mish:mish LeakyReLU:leaky_relu
+        ELU:elu SELU:selu Softplus:softplus GELU:gelu Hardtanh:hardtanh Hardsigmoid:hardsigmoid Softmax:softmax LogSoftmax:log_softmax
+        """,
+    ),
+    **wrapping(tensors, "Tanh:tanh"),
+    **wrapping(
+        activations,
+        """
+        CELU:celu Hardswish:hardswish Hardshrink:hardshrink Softshrink:softshrink Tanhshrink:tanhshrink ThresholdedReLU:thresholded_relu
+        GLU:glu Maxout:maxout
+        """,
+    ),
+    **wrapping(
+        resampling,
+        """
+        PixelShuffle:pixel_shuffle PixelUnshuffle:pixel_unshuffle ChannelShuffle:channel_shuffle Unfold:unfold Fold:fold
+        Upsample:interpolate ZeroPad2D:zeropad2d Pad1D:pad Pad2D:pad AdaptiveAvgPool1D:adaptive_avg_pool1d
+        AdaptiveAvgPool2D:adaptive_avg_pool2d AdaptiveMaxPool1D:adaptive_max_pool1d AdaptiveMaxPool2D:adaptive_max_pool2d
+        """,
+    ),
+    **wrapping(normalisation, "LocalResponseNorm:local_response_norm"),
+    **wrapping(
+        network,
+        """
+        MSELoss:mse_loss L1Loss:l1_loss SmoothL1Loss:smooth_l1_loss CrossEntropyLoss:cross_entropy NLLLoss:nll_loss
+        BCELoss:binary_cross_entropy BCEWithLogitsLoss:binary_cross_entropy_with_logits
+        """,
+        2,
+    ),
+    **wrapping(
+        losses,
+        """
+        KLDivLoss:kl_div HingeEmbeddingLoss:hinge_embedding_loss SoftMarginLoss:soft_margin_loss
+        MultiLabelSoftMarginLoss:multi_label_soft_margin_loss PoissonNLLLoss:poisson_nll_loss CosineSimilarity:cosine_similarity
+        PairwiseDistance:pairwise_distance
+        """,
+        2,
+    ),
+    **wrapping(
+        losses,
+        """
+        MarginRankingLoss:margin_ranking_loss CosineEmbeddingLoss:cosine_embedding_loss TripletMarginLoss:triplet_margin_loss
+        GaussianNLLLoss:gaussian_nll_loss
+        """,
+        3,
+    ),
+}
 
 
 def wrapped(name: str) -> type[Layer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,17 +10,21 @@ from typing import Any
 from symgrad.ir.core import Call, Func, Operand, Value
 from symgrad.ir.types import Scalar
 from symgrad.ops.derive import SYMPY_NAMES
+from symgrad.ops.signatures import AST_OPERATORS
+from symgrad.tables import OPERATORS as OPERATORS_OF_PYTHON
 
 #: rows that are operators
 OPERATORS: dict[str, Callable[..., Any]] = {
-    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv, "power": operator.pow,
-    "negative": operator.neg, "positive": operator.pos, "square": lambda x: x * x, "reciprocal": lambda x: 1 / x,
-    "number": lambda x: x, "ratio": operator.truediv,
-}  # fmt: skip
+    **{AST_OPERATORS[kind]: OPERATORS_OF_PYTHON[kind] for kind in (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)},
+    "negative": operator.neg,
+    "positive": operator.pos,
+    "square": lambda x: x * x,
+    "reciprocal": lambda x: 1 / x,
+    "number": lambda x: x,
+    "ratio": operator.truediv,
+}
 #: rows that sympy has under the same name, or under that of ``SYMPY_NAMES``
-FUNCTIONS = frozenset({
-    "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "exp", "log", "sqrt", "erf",
-})  # fmt: skip
+FUNCTIONS = frozenset("sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh exp log sqrt erf".split())
 #: forms with more operations are not shown
 LONGEST = 40
 MOST_OPS = 40

@@ -11,7 +11,7 @@ from typing import Any
 from symgrad.ir.types import Array, Dim, Type
 from symgrad.ops.declare import missing
 from symgrad.ops.indexing import Extents
-from symgrad.ops.rows.linalg import subscripts_of
+from symgrad.ops.rows.einsum import subscripts_of
 from symgrad.ops.shapes import scalar_of, shape_of
 
 

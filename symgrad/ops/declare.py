@@ -23,6 +23,10 @@ Law = Callable[[list[Type], dict[str, Any], Callable[[int], Extent]], "Type | tu
 Alias = Literal["fresh", "view", "same", "depends"]
 #: the text of a row, or a function of its settings and operand types that returns it
 Emit = str | Callable[[dict[str, Any], list[Type]], str]
+#: the text of a row that calls the function of the same name in ``symgrad.runtime`` with all operands and settings
+RUNTIME = "runtime"
+#: operands of these names are integers, shapes and masks: ``rule`` takes them to have no derivative unless one is declared
+WITHOUT_DERIVATIVE = frozenset({"shape", "index", "order", "where", "i", "j", "places", "starts", "repeats", "reps", "sizes"})
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Row:
     contribution), and ``taken``, the cotangent of the output, which may be overwritten. ``are_alike(l, v)`` tests
     whether all items of a list have the form of a value. ``consumes``: the first operand's memory becomes the
     output's. ``within``: so does that of the lists in it, which are changed. ``emit`` is the Python expression, or
-    for ``statement`` rows the statement, that computes it; if ``by_name``, it refers to the operands by the names in
+    for ``statement`` rows (all that consume are) the statement, that computes it; if ``by_name``, it refers to the operands by the names in
     the setting ``names``. ``batch`` is the rule that computes it for all examples of a batch, or all seeds, at once, one
     of ``ops/batched.py``, or None: then there may be one in ``ops/seeds/seeds.py``.
     """
@@ -138,9 +142,21 @@ def add(row: Row) -> Row:
     return row
 
 
-def default_emit(name: str, params: tuple[str, ...], settings: dict[str, Any]) -> str:
-    words = [*params, *(f"{s}={s}" for s in settings)]
-    return f"np.{name}({', '.join(words)})"
+def text_of(emit: Emit | None, name: str, params: tuple[str, ...], settings: dict[str, Any]) -> Emit:
+    """The text of a row: by default, the call of the function of the same name in NumPy."""
+    if emit == RUNTIME:
+        return f"{name}({', '.join([*params, *settings])})"
+    return emit or f"np.{name}({', '.join([*params, *(f'{s}={s}' for s in settings)])})"
+
+
+def by_default(call: str, **defaults: Any) -> Emit:
+    """Emit a call, which ends with its last operand, with those settings that differ from the defaults of NumPy's function.
+
+    >>> emit = by_default("np.sort(x", axis=-1)
+    >>> emit({"axis": -1}, []), emit({"axis": 0}, [])
+    ('np.sort(x)', 'np.sort(x, axis)')
+    """
+    return lambda settings, types: ", ".join([call, *(word for word, usual in defaults.items() if settings[word] != usual)]) + ")"
 
 
 def rule(
@@ -161,7 +177,7 @@ def rule(
 ) -> Row:
     """Declare a function by the cotangent of each input: ``x_grad="..."``, or None for none on purpose."""
     name, params, settings, outs, formula = parse_signature(text)
-    named = {}
+    named: dict[str, str | None] = {param: None for param in params if param.lstrip("*") in WITHOUT_DERIVATIVE}
     for key, value in pullbacks.items():
         param = key.removesuffix("_grad")
         param = f"*{param}" if f"*{param}" in params else param
@@ -181,9 +197,9 @@ def rule(
             consumes=consumes,
             effect=effect,
             cheap=cheap,
-            emit=emit or default_emit(name, params, settings),
+            emit=text_of(emit, name, params, settings),
             math=math,
-            statement=statement,
+            statement=statement or consumes,
             within=within,
             linear=frozenset(linear.split()),
             batch=batch,
@@ -218,9 +234,9 @@ def constant(
             alias=alias,
             effect=effect,
             cheap=cheap,
-            emit=emit or default_emit(name, params, settings),
+            emit=text_of(emit, name, params, settings),
             math=math,
-            statement=statement,
+            statement=statement or consumes,
             consumes=consumes,
             by_name=by_name,
             batch=batch,
@@ -241,9 +257,9 @@ def missing(
             settings,
             outs,
             missing=why,
-            emit=emit or default_emit(name, params, settings),
+            emit=text_of(emit, name, params, settings),
             consumes=consumes,
             effect=effect,
-            statement=statement,
+            statement=statement or consumes,
         )
     )

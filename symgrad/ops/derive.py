@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from symgrad.tables import pairs
+
 #: our name of a function and sympy's, where they differ
-SYMPY_NAMES = {
-    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
-    "arctan2": "atan2", "lgamma": "loggamma", "abs": "Abs",
-}  # fmt: skip
+SYMPY_NAMES = pairs(
+    """
+    arcsin:asin arccos:acos arctan:atan arcsinh:asinh arccosh:acosh arctanh:atanh arctan2:atan2 lgamma:loggamma abs:Abs
+    """
+)
 
 
 def namespace(params: Sequence[str], **assumptions: bool) -> dict[str, Any]:

@@ -9,122 +9,51 @@ import ast
 
 import numpy as np
 
+from symgrad.tables import pairs
+
 #: keyword arguments of every ufunc
 UFUNC = "/, out=None, *, where=True, casting='same_kind', order='K', dtype=None, subok=True"
 #: ufuncs: NumPy's name and, where it differs, the row's
 UFUNCS = {
     name: name
-    for name in [
-        "fabs",
-        "square",
-        "reciprocal",
-        "exp",
-        "exp2",
-        "expm1",
-        "log",
-        "log2",
-        "log10",
-        "log1p",
-        "sqrt",
-        "cbrt",
-        "hypot",
-        "logaddexp",
-        "logaddexp2",
-        "sin",
-        "cos",
-        "tan",
-        "arcsin",
-        "arccos",
-        "arctan",
-        "arctan2",
-        "sinh",
-        "cosh",
-        "tanh",
-        "arcsinh",
-        "arccosh",
-        "arctanh",
-        "deg2rad",
-        "rad2deg",
-        "float_power",
-        "fmod",
-        "maximum",
-        "minimum",
-        "fmax",
-        "fmin",
-        "copysign",
-        "heaviside",
-        "sign",
-        "floor",
-        "ceil",
-        "trunc",
-        "rint",
-        "signbit",
-        "logical_and",
-        "logical_or",
-        "logical_xor",
-        "logical_not",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "gcd",
-        "lcm",
-        "conjugate",
-        "ldexp",
-        "nextafter",
-        "spacing",
-    ]
+    for name in """
+        fabs square reciprocal exp exp2 expm1 log log2 log10 log1p sqrt cbrt hypot logaddexp logaddexp2 sin cos tan arcsin arccos arctan
+        arctan2 sinh cosh tanh arcsinh arccosh arctanh deg2rad rad2deg float_power fmod maximum minimum fmax fmin copysign heaviside sign
+        floor ceil trunc rint signbit logical_and logical_or logical_xor logical_not isnan isinf isfinite gcd lcm conjugate ldexp nextafter
+        spacing
+    """.split()
 } | {"radians": "deg2rad", "degrees": "rad2deg"}
 #: ufuncs whose plain text is an operator or a builtin
 OPERATORS = {
     name: name
-    for name in [
-        "add",
-        "subtract",
-        "multiply",
-        "divide",
-        "negative",
-        "positive",
-        "power",
-        "mod",
-        "floor_divide",
-        "greater",
-        "greater_equal",
-        "less",
-        "less_equal",
-        "equal",
-        "not_equal",
-        "bitwise_and",
-        "bitwise_or",
-        "bitwise_xor",
-        "invert",
-        "left_shift",
-        "right_shift",
-    ]
+    for name in """
+        add subtract multiply divide negative positive power mod floor_divide greater greater_equal less less_equal equal not_equal
+        bitwise_and bitwise_or bitwise_xor invert left_shift right_shift
+    """.split()
 } | {"absolute": "abs"}
 #: functions of the math module and their rows
-MATH = {
-    "sin": "sin", "cos": "cos", "tan": "tan", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "sinh": "sinh",
-    "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh", "exp": "exp", "exp2": "exp2",
-    "expm1": "expm1", "log": "log", "log2": "log2", "log10": "log10", "log1p": "log1p", "sqrt": "sqrt", "cbrt": "cbrt", "hypot": "hypot",
-    "pow": "power", "fabs": "fabs", "fmod": "fmod", "copysign": "copysign", "degrees": "rad2deg", "radians": "deg2rad", "erf": "erf",
-    "erfc": "erfc", "gamma": "gamma", "lgamma": "lgamma", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "isnan": "isnan",
-    "isinf": "isinf", "isfinite": "isfinite", "gcd": "gcd", "lcm": "lcm", "ldexp": "ldexp", "nextafter": "nextafter", "ulp": "ulp",
-    "factorial": "factorial", "comb": "comb", "perm": "perm", "isqrt": "isqrt",
-}  # fmt: skip
+MATH = pairs(
+    """
+    sin:sin cos:cos tan:tan asin:arcsin acos:arccos atan:arctan atan2:arctan2 sinh:sinh cosh:cosh tanh:tanh asinh:arcsinh acosh:arccosh
+    atanh:arctanh exp:exp exp2:exp2 expm1:expm1 log:log log2:log2 log10:log10 log1p:log1p sqrt:sqrt cbrt:cbrt hypot:hypot pow:power
+    fabs:fabs fmod:fmod copysign:copysign degrees:rad2deg radians:deg2rad erf:erf erfc:erfc gamma:gamma lgamma:lgamma floor:floor
+    ceil:ceil trunc:trunc isnan:isnan isinf:isinf isfinite:isfinite gcd:gcd lcm:lcm ldexp:ldexp nextafter:nextafter ulp:ulp
+    factorial:factorial comb:comb perm:perm isqrt:isqrt
+    """
+)
 #: functions of ``cmath``
-CMATH = {
-    name: MATH[name] for name in (
-        "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp", "log", "log10", "sqrt",
-    )
-}  # fmt: skip
+CMATH = {name: MATH[name] for name in "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp log log10 sqrt".split()}
 #: operators of the syntax, in expressions and in ``x += y``
 AST_OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "divide", ast.FloorDiv: "floor_divide", ast.Mod: "mod",
-    ast.Pow: "power", ast.MatMult: "matmul", ast.BitAnd: "bitwise_and", ast.BitOr: "bitwise_or", ast.BitXor: "bitwise_xor",
-    ast.LShift: "left_shift", ast.RShift: "right_shift", ast.USub: "negative", ast.UAdd: "positive", ast.Invert: "invert",
-    ast.Not: "not_", ast.Gt: "greater", ast.GtE: "greater_equal", ast.Lt: "less", ast.LtE: "less_equal", ast.Eq: "equal",
-    ast.NotEq: "not_equal", ast.Is: "is_", ast.IsNot: "is_not", ast.In: "contains", ast.NotIn: "not_contains",
-}  # fmt: skip
+    getattr(ast, node): row
+    for node, row in pairs(
+        """
+        Add:add Sub:subtract Mult:multiply Div:divide FloorDiv:floor_divide Mod:mod Pow:power MatMult:matmul BitAnd:bitwise_and
+        BitOr:bitwise_or BitXor:bitwise_xor LShift:left_shift RShift:right_shift USub:negative UAdd:positive Invert:invert Not:not_
+        Gt:greater GtE:greater_equal Lt:less LtE:less_equal Eq:equal NotEq:not_equal Is:is_ IsNot:is_not In:contains NotIn:not_contains
+        """
+    ).items()
+}
 
 _RED = "axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True"
 _AXES = "axis=axis, keepdims=keepdims"
@@ -285,9 +214,15 @@ LINALG = {
     "matrix_rank": ("A, tol=None, hermitian=False", "matrix_rank(A)"),
 }
 #: dtypes called as functions
-DTYPE_CALLS = {np.float16: "f16", np.float32: "f32", np.float64: "f64", np.int8: "i8", np.int16: "i16", np.int32: "i32", np.int64: "i64",
-               np.uint8: "u8", np.uint16: "u16", np.uint32: "u32", np.uint64: "u64", np.bool_: "bool", np.complex64: "c64",
-               np.complex128: "c128"}  # fmt: skip
+DTYPE_CALLS = {
+    getattr(np, name): dtype
+    for name, dtype in pairs(
+        """
+        float16:f16 float32:f32 float64:f64 int8:i8 int16:i16 int32:i32 int64:i64 uint8:u8 uint16:u16 uint32:u32 uint64:u64 bool_:bool
+        complex64:c64 complex128:c128
+        """
+    ).items()
+}
 #: builtins: signature, call of the row
 BUILTINS = {
     "abs": ("x, /", "abs(x)"),
@@ -329,43 +264,34 @@ METHODS = {
     "searchsorted": ("a, v, side='left', sorter=None", "searchsorted(a, v, side=side)"),
 }
 #: attributes of arrays
-ATTRIBUTES = {
-    "shape": "shape_of(a)", "T": "transpose(a)", "mT": "mT(a)", "size": "size(a)", "ndim": "ndim(a)", "real": "real(a)", "imag": "imag(a)",
-}  # fmt: skip
+ATTRIBUTES = pairs("shape:shape_of(a) T:transpose(a) mT:mT(a) size:size(a) ndim:ndim(a) real:real(a) imag:imag(a)")
 
 #: quadrature rules: nodes and weights, by module of ``numpy.polynomial``
 QUADRATURE = {"leggauss": "legendre", "hermgauss": "hermite", "hermegauss": "hermite_e", "laggauss": "laguerre", "chebgauss": "chebyshev"}
 
 #: functions of ``scipy.special``: operands, call of the row
 SCIPY_SPECIAL = {
-    **{name: ("x", f"{row}(x, via='scipy')") for name, row in (
-        ("erf", "erf"), ("erfc", "erfc"), ("gamma", "gamma"), ("gammaln", "lgamma"), ("psi", "digamma"), ("digamma", "digamma"),
-    )},
-    **{name: ("x", f"{row}(x)") for name, row in (
-        ("exp2", "exp2"), ("expm1", "expm1"), ("log1p", "log1p"), ("cbrt", "cbrt"), ("i0", "bessel_i0"), ("i1", "bessel_i1"),
-        ("j0", "bessel_j0"), ("j1", "bessel_j1"),
-        ("y0", "bessel_y0"), ("y1", "bessel_y1"), ("k0", "bessel_k0"), ("k1", "bessel_k1"),
-        *((same, same) for same in (
-            "erfinv", "erfcinv", "erfcx", "erfi", "dawsn", "wofz", "ndtr", "log_ndtr", "ndtri", "ndtri_exp", "expit", "logit", "log_expit",
-            "entr", "i0e", "i1e", "k0e", "k1e", "exp1", "expi", "exp10", "exprel", "cosm1", "spence", "ellipk", "ellipe", "loggamma",
-            "wrightomega",
-        )),
-    )},
-    **{name: ("x, y", f"{name}(x, y)") for name in ("xlogy", "xlog1py", "rel_entr", "kl_div", "powm1")},
-    **{name: ("v, z", f"{row}(v, z)") for name, row in (
-        ("jv", "bessel_j"), ("yv", "bessel_y"), ("iv", "bessel_iv"), ("kv", "bessel_k"),
-        *((same, same) for same in ("ive", "jve", "yve", "kve", "hankel1", "hankel2")),
-    )},
-    **{name: ("x, lmbda", f"{name}(x, lmbda)") for name in ("boxcox", "boxcox1p", "inv_boxcox", "inv_boxcox1p")},
-    **{name: ("a, x", f"{name}(a, x)") for name in ("gammainc", "gammaincc", "gammaincinv", "gammainccinv")},
-    **{name: ("a, b, x", f"{name}(a, b, x)") for name in ("betainc", "betaincc", "betaincinv", "betainccinv", "hyp1f1", "hyperu")},
-    **{name: ("n, x", f"{name}(n, x)") for name in (
-        "expn", "eval_legendre", "eval_chebyt", "eval_chebyu", "eval_hermite", "eval_hermitenorm", "eval_laguerre",
-    )},
-    **{name: ("n, a, x", f"{name}(n, a, x)") for name in ("eval_gegenbauer", "eval_genlaguerre")},
-    **{name: ("phi, m", f"{name}(phi, m)") for name in ("ellipkinc", "ellipeinc")},
-    "poch": ("z, m", "poch(z, m)"), "binom": ("x, y", "binom(x, y)"), "owens_t": ("h, a", "owens_t(h, a)"),
-    "hyp0f1": ("v, z", "hyp0f1(v, z)"), "hyp2f1": ("a, b, c, z", "hyp2f1(a, b, c, z)"),
-    "eval_jacobi": ("n, a, b, x", "eval_jacobi(n, a, b, x)"),
-    "stdtr": ("df, t", "stdtr(df, t)"), "stdtrit": ("df, p", "stdtrit(df, p)"),
-}  # fmt: skip
+    name: (operands, f"{row or name}({operands})")
+    for operands, names in {
+        "x": """
+            exp2 expm1 log1p cbrt i0:bessel_i0 i1:bessel_i1 j0:bessel_j0 j1:bessel_j1 y0:bessel_y0 y1:bessel_y1 k0:bessel_k0 k1:bessel_k1
+            erfinv erfcinv erfcx erfi dawsn wofz ndtr log_ndtr ndtri ndtri_exp expit logit log_expit entr i0e i1e k0e k1e exp1 expi exp10
+            exprel cosm1 spence ellipk ellipe loggamma wrightomega
+        """,
+        "x, y": "xlogy xlog1py rel_entr kl_div powm1 binom",
+        "v, z": "jv:bessel_j yv:bessel_y iv:bessel_iv kv:bessel_k ive jve yve kve hankel1 hankel2 hyp0f1",
+        "x, lmbda": "boxcox boxcox1p inv_boxcox inv_boxcox1p",
+        "a, x": "gammainc gammaincc gammaincinv gammainccinv",
+        "a, b, x": "betainc betaincc betaincinv betainccinv hyp1f1 hyperu",
+        "n, x": "expn eval_legendre eval_chebyt eval_chebyu eval_hermite eval_hermitenorm eval_laguerre",
+        "n, a, x": "eval_gegenbauer eval_genlaguerre",
+        "phi, m": "ellipkinc ellipeinc",
+        "z, m": "poch",
+        "h, a": "owens_t",
+        "a, b, c, z": "hyp2f1",
+        "n, a, b, x": "eval_jacobi",
+        "df, t": "stdtr",
+        "df, p": "stdtrit",
+    }.items()
+    for name, row in pairs(names).items()
+} | {name: ("x", f"{row or name}(x, via='scipy')") for name, row in pairs("erf erfc gamma gammaln:lgamma psi:digamma digamma").items()}

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -335,35 +336,17 @@ def plain_call(row: str, via: str | None = None) -> tuple[str, str]:
     return f"{params}, /", f"{row}({params}{f', via={via!r}' if via else ''})"
 
 
+#: the modules of the table of rows
+MODULES = """
+    arrays bessel constants convolutions creation custom diagonals einsum elementwise engine engine_lists engine_opaque exceptions filters
+    fourier hypergeometric implicit interpolants joining linalg reductions special
+"""
+
+
 def load_rows() -> None:
     """Fill the row table."""
-    from symgrad.ops.rows import (
-        arrays,
-        bessel,
-        constants,
-        convolutions,
-        creation,
-        custom,
-        elementwise,
-        engine,
-        engine_lists,
-        engine_opaque,
-        exceptions,
-        filters,
-        fourier,
-        hypergeometric,
-        implicit,
-        interpolants,
-        joining,
-        linalg,
-        reductions,
-        special,
-    )
-
-    modules = (arrays, bessel, constants, convolutions, custom, elementwise, engine, engine_lists, engine_opaque)
-    assert all(
-        (*modules, filters, fourier, hypergeometric, implicit, interpolants, joining, linalg, creation, reductions, special, exceptions)
-    )
+    for module in MODULES.split():
+        import_module(f"symgrad.ops.rows.{module}")
 
 
 load_rows()
@@ -465,16 +448,5 @@ def nearest(name: str) -> list[str]:
     return difflib.get_close_matches(name, sorted(known), 3)
 
 
-__all__ = [
-    "BindError",
-    "Bound",
-    "NotSettings",
-    "Operand",
-    "Spelling",
-    "method",
-    "named_dtype",
-    "nearest",
-    "operator",
-    "parse_signature",
-    "spelled",
-]
+__all__ = ["BindError", "Bound", "NotSettings", "Operand", "Spelling", "method", "named_dtype", "nearest", "operator", "parse_signature"]
+__all__ += ["spelled"]

@@ -9,18 +9,33 @@ from symgrad.ops.declare import ROWS, Row
 
 #: rows of containers: applied to the tangents of all these operands at once, with zeros for operands without a tangent
 TOGETHER: dict[str, str] = {
-    "list_of": "*items", "list_append": "l v", "list_drop": "l", "list_take": "l", "list_set": "l v", "list_add_at": "l g",
-    "table_take": "l", "table_set": "l v", "table_add_at": "l g",
-    "list_add": "a b", "array_of": "l", "list_from": "x", "python_numbers": "l", "list_repeat": "l", "list_fold": "l",
-    "list_unfold": "l", "list_join": "a b", "list_slice": "l", "list_add_slice": "l g", "to_array": "x", "in_form": "g",
-}  # fmt: skip
+    row: operands
+    for operands, rows in {
+        "*items": "list_of",
+        "l": "list_drop list_take table_take array_of python_numbers list_repeat list_fold list_unfold list_slice",
+        "l v": "list_append list_set table_set",
+        "l g": "list_add_at table_add_at list_add_slice",
+        "a b": "list_add list_join",
+        "x": "list_from to_array",
+        "g": "in_form",
+    }.items()
+    for row in rows.split()
+}
 #: rows that are linear in each of these operands separately: the tangent is a sum with one term for each operand with a tangent
 APART: dict[str, str] = {
-    "matmul": "a b", "matmul_left": "g b", "matmul_right": "g a", "dot": "a b", "dot_left": "g b", "dot_right": "g a", "outer": "a b",
-    "tensordot": "a b", "tensordot_left": "g b", "tensordot_right": "g a", "convolution": "a v", "correlation": "g v",
-    "weighted_after": "g", "weighted_before": "g", "einsum1": "x0", "einsum1_part0": "g",
-    "solve_triangular": "b", "solve_transposed": "b",
-}  # fmt: skip
+    row: operands
+    for operands, rows in {
+        "a b": "matmul dot outer tensordot",
+        "g b": "matmul_left dot_left tensordot_left",
+        "g a": "matmul_right dot_right tensordot_right",
+        "a v": "convolution",
+        "g v": "correlation",
+        "g": "weighted_after weighted_before einsum1_part0",
+        "x0": "einsum1",
+        "b": "solve_triangular solve_transposed",
+    }.items()
+    for row in rows.split()
+}
 for _count in (2, 3, 4):
     _names = [f"x{k}" for k in range(_count)]
     APART[f"einsum{_count}"] = " ".join(_names)

@@ -5,7 +5,5 @@ from symgrad.optimizer.clip import ClipGradByGlobalNorm, ClipGradByNorm, ClipGra
 from symgrad.optimizer.methods import SGD, Adagrad, Adam, AdamW, Momentum, Optimizer, RMSProp
 from symgrad.optimizer.regularizers import L1Decay, L2Decay
 
-__all__ = [
-    "SGD", "Adagrad", "Adam", "AdamW", "ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue", "L1Decay", "L2Decay", "Momentum",
-    "Optimizer", "RMSProp", "lr",
-]  # fmt: skip
+__all__ = ["SGD", "Adagrad", "Adam", "AdamW", "ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue", "L1Decay", "L2Decay", "Momentum"]
+__all__ += ["Optimizer", "RMSProp", "lr"]

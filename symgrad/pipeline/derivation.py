@@ -59,6 +59,7 @@ from symgrad.pipeline.weights import places, weighted_by
 from symgrad.pipeline.wrt import budget_of, check_active
 from symgrad.runtime.support import array_of, check_items, check_keys, fitting_seed, list_seed
 from symgrad.signature import Related, Static, extent_words
+from symgrad.tables import named
 from symgrad.tangent import trajectories
 from symgrad.tangent.write import push_forward
 from symgrad.text import docstring
@@ -201,8 +202,9 @@ def prepared(job: Job, func: Func) -> Func:
     """
     if holds_complex(func):
         if func.notes is not None:
-            func.notes.add("passes", "unproved", func.loc, "a function of complex numbers runs as it is shown, in none of the faster forms",
-                           hint="split it into real and imaginary part where that takes too long")  # fmt: skip
+            hint = "split it into real and imaginary part where that takes too long"
+            message = "a function of complex numbers runs as it is shown, in none of the faster forms"
+            func.notes.add("passes", "unproved", func.loc, message, hint=hint)
         return func
     stage = PREPARE if job.target is None else job.target.prepare()
     return run(stage, func, PassContext(job.target is not None, job.request.guarded))
@@ -388,8 +390,8 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
     taken = ", ".join(words)
     order: list[int] = []
     gradients = job.gradients({k: n for n, k in enumerate(wrt)}, order)
-    header = Header(f"{name}_backward", taken, {}, numbered(gradients, iter(order)),
-                    document(job, "Backward half of the pullback"), lines_of(job), objects=job.lowered.objects)  # fmt: skip
+    gradients_text, doc = numbered(gradients, iter(order)), document(job, "Backward half of the pullback")
+    header = Header(f"{name}_backward", taken, {}, gradients_text, doc, lines_of(job), objects=job.lowered.objects)
     seeds = seeds_of(job.output, [primal.body.yields[k].type for k in active], "out[0]" if job.request.has_aux else "out")
     returned = "out, pullback" if not job.request.has_aux else "out[0], pullback, out[1]"
     returns = f"({result}, ({inside}{',' if inside else ''}))"
@@ -413,8 +415,7 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
             f"        return {name}_backward({passed})\n\n"
             f"    return {returned}\n"
         )
-        called = {"fitting_seed": fitting_seed, "list_seed": list_seed, "array_of": array_of, "check_items": check_items,
-                  "check_keys": check_keys}  # fmt: skip
+        called = named(fitting_seed, list_seed, array_of, check_items, check_keys)
         return Emitted(text, {**first.namespace, **second.namespace, **called}, first.line_map)
 
     def kernels(job: Job, surface: Surface) -> Pair:

@@ -12,8 +12,11 @@ from symgrad.ir.types import Array, List, Scalar, Type
 from symgrad.location import Loc
 
 #: rows that read only the shape of an array
-SHAPES = frozenset({"extent", "shape_of", "size", "ndim", "list_len", "zeros_like", "ones_like", "empty_like", "zeros_of", "zeros_as",
-                    "list_zeros", "full_like", "range_len", "is_array"})  # fmt: skip
+SHAPES = frozenset(
+    """
+    extent shape_of size ndim list_len zeros_like ones_like empty_like zeros_of zeros_as list_zeros full_like range_len is_array
+    """.split()
+)
 CUTS = frozenset({"stop_gradient", "barrier"})
 STEPS = frozenset({"sign", "floor", "ceil", "trunc", "rint", "fix", "round", "rounded", "floor_divide", "spacing"})
 ORDERS = frozenset({"argsort", "argmax", "argmin", "nanargmax", "nanargmin", "argpartition", "searchsorted", "digitize", "lexsort"})

@@ -149,8 +149,9 @@ class Graph:
 
     # ---------------------------------------------------------------- gradients
 
-    def gradients(self, targets: Sequence[Key], inputs: Sequence[Key], seeds: Sequence[Key | None],
-                  cuts: Iterable[Key] = ()) -> list[Operand | None]:  # fmt: skip
+    def gradients(
+        self, targets: Sequence[Key], inputs: Sequence[Key], seeds: Sequence[Key | None], cuts: Iterable[Key] = ()
+    ) -> list[Operand | None]:
         """Return the gradients of ``sum(<seed, target>)`` with respect to each input, None where no target depends on it.
 
         No derivative passes values in ``cuts``, or labelled so. Inputs may be intermediate values, which get the total derivative.
@@ -170,17 +171,8 @@ class Graph:
             for op in list(block.ops):
                 if isinstance(op, Call) and op.name == "label" and op.settings["key"] in cuts:
                     self.interpose(block, op.outs[0], "barrier", len(block.yields))
-        places: dict[Value, int] = {}
         variables = [v for key in inputs if isinstance(v := self.values[key], Value) and v not in stopped and may_be_active(v.type)]
-        for value in dict.fromkeys(variables):
-            own = table[value]
-            if own not in body.args:
-                assert isinstance(own, Value)
-                body.args.append(Value(own.type, own.name))
-                self.interpose(body, own, "probe", len(ends), body.args[-1])
-                places[value] = len(body.args) - 1
-            else:
-                places[value] = body.args.index(own)
+        places = self.probed(body, {value: table[value] for value in variables}, len(ends))
         before = len(body.args)
         whole = Func("recorded", body, [], split=None)
         active = list(range(len(ends)))
@@ -211,6 +203,19 @@ class Graph:
             place = places.get(old) if isinstance(old, Value) else None
             answers.append(None if place is None else gradients.get(place))
         return answers
+
+    def probed(self, body: Block, variables: dict[Value, Operand], ends: int) -> dict[Value, int]:
+        """Let each variable be a parameter of the body, if need be by a probe, and return the places of the parameters."""
+        places: dict[Value, int] = {}
+        for value, own in variables.items():
+            if own not in body.args:
+                assert isinstance(own, Value)
+                body.args.append(Value(own.type, own.name))
+                self.interpose(body, own, "probe", ends, body.args[-1])
+                places[value] = len(body.args) - 1
+            else:
+                places[value] = body.args.index(own)
+        return places
 
     def interpose(self, body: Block, value: Operand, row: str, ends: int, *more: Operand) -> None:
         """Let everything after ``value``, and the targets, read it through an op that does nothing in the program."""

@@ -74,9 +74,13 @@ def settings_of(words: dict[str, Any]) -> Settings:
 
 #: exceptions of calls that do not fit, and the classes under which they are raised again
 MISFITS: tuple[tuple[type[Exception], type[Exception]], ...] = (
-    (np.linalg.LinAlgError, np.linalg.LinAlgError), (IndexError, IndexError), (AttributeError, TypeError), (TypeError, TypeError),
-    (ValueError, ValueError), (ArithmeticError, ValueError),
-)  # fmt: skip
+    (np.linalg.LinAlgError, np.linalg.LinAlgError),
+    (IndexError, IndexError),
+    (AttributeError, TypeError),
+    (TypeError, TypeError),
+    (ValueError, ValueError),
+    (ArithmeticError, ValueError),
+)
 MISFIT = tuple(kind for kind, _ in MISFITS)
 
 

@@ -21,8 +21,15 @@ from symgrad.text import attribute, has_literal, item
 BATCH = "__symgrad_batch__"
 #: objects with attributes that are no trees of arrays
 NO_TREES = (
-    types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType, type, np.ufunc, np.ndarray, np.generic,
-)  # fmt: skip
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodType,
+    types.ModuleType,
+    type,
+    np.ufunc,
+    np.ndarray,
+    np.generic,
+)
 #: where the examples of an argument are: an axis, None for one argument of all examples, or a tree of these
 Axes = Any
 EMPTY = "an empty batch does not determine the shape of a result that the code does not know"

@@ -133,6 +133,4 @@ def check_slope(slope: np.ndarray, places: np.ndarray, parts: np.ndarray, leaves
         raise ValueError(f"the saved pattern misses an entry in {place} for these arguments: save the matrix again for arguments like them")
 
 
-__all__ = [
-    "blocks_of", "compressed_jacobian", "directions_of", "entries_of_columns", "entries_of_stars", "flat", "seeds_of", "shaped",
-]  # fmt: skip
+__all__ = ["blocks_of", "compressed_jacobian", "directions_of", "entries_of_columns", "entries_of_stars", "flat", "seeds_of", "shaped"]

@@ -26,9 +26,12 @@ MODULES = tuple(
 )
 #: modules by their names in emitted text; SciPy's occur in derivatives of functions that call SciPy
 SCIPY = {
-    "special": "scipy.special", "solving": "scipy.linalg", "interpolate": "scipy.interpolate", "filtering": "scipy.signal",
+    "special": "scipy.special",
+    "solving": "scipy.linalg",
+    "interpolate": "scipy.interpolate",
+    "filtering": "scipy.signal",
     "cmath": "cmath",
-}  # fmt: skip
+}
 #: functions that only kernels call, by the module that defines them: it imports numba
 KERNEL = {
     **dict.fromkeys(("plus", "larger", "smaller"), "symgrad.runtime.folds"),

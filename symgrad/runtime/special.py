@@ -288,51 +288,12 @@ def _slope_with_tail(x: Any, value: Any, n: int, factor: float, rest: complex, i
     return np.where(far, series, slope).astype(x.dtype if x.dtype.kind in "fc" else float)[()]
 
 
-__all__ = [
-    "add_along_axis",
-    "cofactors",
-    "concatenate_part",
-    "concatenate_place",
-    "dawsn_slope",
-    "diag_back",
-    "diag_embed",
-    "diagonal_place",
-    "digamma",
-    "dot_left",
-    "dot_right",
-    "each",
-    "einsum_part",
-    "erf",
-    "erfc",
-    "erfcx_slope",
-    "extreme_share",
-    "gamma",
-    "gaps",
-    "half_tril",
-    "kaiser_slope",
-    "lgamma",
-    "matmul_left",
-    "matmul_right",
-    "polygamma",
-    "product_after",
-    "product_before",
-    "repeat_back",
-    "scattered",
-    "shares",
-    "sinc_slope",
-    "split_array",
-    "split_like",
-    "stack_place",
-    "tensordot_left",
-    "tensordot_right",
-    "tile_back",
-    "trace_back",
-    "unphased",
-    "unphased_tangent",
-    "weighted_after",
-    "weighted_before",
-    "wofz_slope",
-]
+__all__ = ["add_along_axis", "cofactors", "concatenate_part", "concatenate_place", "dawsn_slope", "diag_back", "diag_embed"]
+__all__ += ["diagonal_place", "digamma", "dot_left", "dot_right", "each", "einsum_part", "erf", "erfc", "erfcx_slope", "extreme_share"]
+__all__ += ["gamma", "gaps", "half_tril", "kaiser_slope", "lgamma", "matmul_left", "matmul_right", "polygamma", "product_after"]
+__all__ += ["product_before", "repeat_back", "scattered", "shares", "sinc_slope", "split_array", "split_like", "stack_place"]
+__all__ += ["tensordot_left", "tensordot_right", "tile_back", "trace_back", "unphased", "unphased_tangent", "weighted_after"]
+__all__ += ["weighted_before", "wofz_slope"]
 
 
 def unit_conjugate(x: Any) -> Any:

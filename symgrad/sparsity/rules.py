@@ -19,6 +19,7 @@ from symgrad.ops.declare import Row
 from symgrad.ops.indexing import steps, subscript
 from symgrad.sparsity.forms import everything, filled, joined, laid_alike, settled
 from symgrad.sparsity.graph import Graph
+from symgrad.tables import named
 
 
 @dataclass(slots=True)
@@ -157,9 +158,10 @@ PLACES: dict[str, Callable[[np.ndarray, Applied], Any]] = {
     "add_along_axis": lambda cells, a: np.take_along_axis(cells, np.asarray(a.operands[1]), a.op.settings["axis"]),
     "repeat_back": lambda cells, a: np.repeat(cells, a.operands[2], a.op.settings["axis"]),
     "tile_back": lambda cells, a: np.tile(cells, a.operands[2:]),
-    "pad_back": lambda cells, a: np.pad(cells, a.op.settings["width"], a.op.settings["mode"],
-                                        **{"constant_values": -1} if a.op.settings["mode"] == "constant" else {}),
-}  # fmt: skip
+    "pad_back": lambda cells, a: np.pad(
+        cells, a.op.settings["width"], a.op.settings["mode"], **{"constant_values": -1} if a.op.settings["mode"] == "constant" else {}
+    ),
+}
 
 
 # ------------------------------------------------------------------ products
@@ -355,17 +357,20 @@ JOINED = "where choose masked filled"
 #: the operand counts of the ``np.einsum`` rows
 COUNTS = (1, 2, 3, 4)
 
-RULES: dict[str, Rule] = {
-    **dict.fromkeys(MOVING.split(), moved), **dict.fromkeys(HANDED.split(), handed_on), **dict.fromkeys(REDUCED.split(), reduced),
-    **dict.fromkeys(LINES.split(), of_lines), **dict.fromkeys(BEFORE.split(), of_those_before),
-    **dict.fromkeys(JOINED.split(), elementwise), **dict.fromkeys((f"einsum{count}" for count in COUNTS), einsum),
-    **dict.fromkeys((f"einsum{count}_part{part}" for count in COUNTS for part in range(count)), einsum_part),
-    **dict.fromkeys(PLACES, moved_back),
-    "matmul_left": product_left, "matmul_right": product_right, "dot_left": product_left, "dot_right": product_right,
-    "unbroadcast": unbroadcast, "bincount": counted, "matmul": matmul, "dot": dot, "outer": outer, "tensordot": tensordot,
-    "convolution": convolution, "add_at": added, "add_written": added, "accumulate": accumulated, "list_add": added_lists,
-    "list_add_at": added_to_list, "list_add_slice": added_to_slice,
-}  # fmt: skip
+RULES: dict[str, Rule] = (
+    named(unbroadcast, matmul, dot, outer, tensordot, convolution, matmul_left=product_left, matmul_right=product_right)
+    | named(dot_left=product_left, dot_right=product_right, bincount=counted, add_at=added, add_written=added, accumulate=accumulated)
+    | named(list_add=added_lists, list_add_at=added_to_list, list_add_slice=added_to_slice)
+    | dict.fromkeys(MOVING.split(), moved)
+    | dict.fromkeys(HANDED.split(), handed_on)
+    | dict.fromkeys(REDUCED.split(), reduced)
+    | dict.fromkeys(LINES.split(), of_lines)
+    | dict.fromkeys(BEFORE.split(), of_those_before)
+    | dict.fromkeys(JOINED.split(), elementwise)
+    | dict.fromkeys((f"einsum{count}" for count in COUNTS), einsum)
+    | dict.fromkeys((f"einsum{count}_part{part}" for count in COUNTS for part in range(count)), einsum_part)
+    | dict.fromkeys(PLACES, moved_back)
+)
 
 
 def rule_of(row: Row) -> Rule:

@@ -27,17 +27,19 @@ from symgrad.static.program import (
     default_main_program,
     default_startup_program,
 )
+from symgrad.tables import pairs
 from symgrad.vocabulary.dispatch import APPLY, CONSTANT
 
 #: how the functions whose documented operation is called otherwise are listed
-KINDS = {
-    "add": "elementwise_add", "subtract": "elementwise_sub", "multiply": "elementwise_mul", "divide": "elementwise_div",
-    "maximum": "elementwise_max", "minimum": "elementwise_min", "power": "elementwise_pow", "floor_divide": "elementwise_floordiv",
-    "remainder": "elementwise_mod", "mean": "reduce_mean", "sum": "reduce_sum", "max": "reduce_max", "min": "reduce_min",
-    "prod": "reduce_prod", "matmul": "matmul_v2", "reshape": "reshape2", "transpose": "transpose2", "squeeze": "squeeze2",
-    "unsqueeze": "unsqueeze2", "expand": "expand_v2", "embedding": "lookup_table_v2", "flatten": "flatten_contiguous_range",
-    "part": "split", "plane": "unbind", "getitem": "slice", "argmax": "arg_max", "argmin": "arg_min", "norm": "p_norm",
-}  # fmt: skip
+KINDS = pairs(
+    """
+    add:elementwise_add subtract:elementwise_sub multiply:elementwise_mul divide:elementwise_div maximum:elementwise_max
+    minimum:elementwise_min power:elementwise_pow floor_divide:elementwise_floordiv remainder:elementwise_mod mean:reduce_mean
+    sum:reduce_sum max:reduce_max min:reduce_min prod:reduce_prod matmul:matmul_v2 reshape:reshape2 transpose:transpose2
+    squeeze:squeeze2 unsqueeze:unsqueeze2 expand:expand_v2 embedding:lookup_table_v2 flatten:flatten_contiguous_range part:split
+    plane:unbind getitem:slice argmax:arg_max argmin:arg_min norm:p_norm
+    """
+)
 PROBES = (2, 3)  #: placeholders of an unknown extent, which show the extents of the result that depend on it
 LARGEST = 1 << 22  #: no array that is tried has more elements
 

@@ -42,8 +42,8 @@ from symgrad.vocabulary.indexing import reader, writer
 
 FORMAT, VERSION = "symgrad program", 1
 MODULES = (
-    tensors, network, windows, updates, activations, elements, losses, matrices, normalisation, resampling, selection, statistics,
-)  # fmt: skip
+    *(tensors, network, windows, updates, activations, elements, losses, matrices, normalisation, resampling, selection, statistics),
+)
 TABLES = {module.__name__.rsplit(".", 1)[1]: module for module in MODULES}
 #: every function that a file may name
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -57,10 +57,7 @@ SUBSCRIPTS = {"getitem": reader, "setitem": writer}
 NUMBER = r"-?\d{1,18}"
 ITEM = rf"(?:None|\.\.\.|i\d{{1,2}}|{NUMBER}|(?:{NUMBER})?:(?:{NUMBER})?(?::{NUMBER})?)"
 SUBSCRIPT = re.compile(rf"{ITEM}(?:, {ITEM})*,?", re.ASCII)
-DTYPES = frozenset(
-    ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64",
-     "complex128")
-)  # fmt: skip
+DTYPES = frozenset("bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split())
 LARGEST = 2**40  #: no extent is larger
 
 

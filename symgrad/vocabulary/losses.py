@@ -11,11 +11,12 @@ from symgrad.vocabulary.exposed import table
 
 Tensor = Any
 
-NAMES = (
-    "margin_ranking_loss", "hinge_embedding_loss", "cosine_similarity", "cosine_embedding_loss", "pairwise_distance", "log_loss",
-    "soft_margin_loss", "multi_label_soft_margin_loss", "poisson_nll_loss", "gaussian_nll_loss", "sigmoid_focal_loss", "dice_loss",
-    "label_smooth", "triplet_margin_loss",
-)  # fmt: skip
+NAMES = tuple(
+    """
+    margin_ranking_loss hinge_embedding_loss cosine_similarity cosine_embedding_loss pairwise_distance log_loss soft_margin_loss
+    multi_label_soft_margin_loss poisson_nll_loss gaussian_nll_loss sigmoid_focal_loss dice_loss label_smooth triplet_margin_loss
+    """.split()
+)
 globals().update(table(f, NAMES))
 
 

@@ -13,10 +13,11 @@ from symgrad.vocabulary.fitting import ranked
 
 Tensor = Any
 
-NAMES = (
-    "mv", "inner", "kron", "addmm", "trace", "diagonal", "diag", "diag_embed", "det", "slogdet", "solve", "triangular_solve", "cholesky",
-    "matrix_power", "inv", "tensordot",
-)  # fmt: skip
+NAMES = tuple(
+    """
+    mv inner kron addmm trace diagonal diag diag_embed det slogdet solve triangular_solve cholesky matrix_power inv tensordot
+    """.split()
+)
 globals().update(table(f, NAMES))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from symgrad.tables import pairs
 from symgrad.tracebacks import REFUSALS, boundary, is_trimmed
 from symgrad.vocabulary import elements, matrices, network, selection, statistics, tensors
 from symgrad.vocabulary.indexing import taken
@@ -17,17 +18,23 @@ Tensor = Any
 
 #: methods that are functions of the same name, the tensor being the first argument
 NAMES = (
-    *tensors.UNARY, *tensors.BINARY, *tensors.BITWISE, *tensors.REDUCTIONS, "bitwise_not", "bitwise_left_shift", "bitwise_right_shift",
-    "round", "pow", "scale", "clip", "where", "cast", "sum", "prod", "cumsum",
-    "matmul", "mm", "bmm", "t", "reshape", "flatten", "transpose", "split", "chunk", "unbind", "squeeze", "unsqueeze", "expand",
-    "broadcast_to", "expand_as", "tile", "flip", "roll", "gather", "index_select", "tril", "triu",
-    "take_along_axis", "full_like",
-)  # fmt: skip
+    *tensors.UNARY,
+    *tensors.BINARY,
+    *tensors.BITWISE,
+    *tensors.REDUCTIONS,
+    *"""
+    bitwise_not bitwise_left_shift bitwise_right_shift round pow scale clip where cast sum prod cumsum matmul mm bmm t reshape flatten
+    transpose split chunk unbind squeeze unsqueeze expand broadcast_to expand_as tile flip roll gather index_select tril triu
+    take_along_axis full_like
+    """.split(),
+)
 #: the public functions of further modules whose first parameter is a tensor
 FURTHER = {
-    name: getattr(module, name) for module in (elements, statistics, selection, matrices) for name in module.__all__
+    name: getattr(module, name)
+    for module in (elements, statistics, selection, matrices)
+    for name in module.__all__
     if name not in ("add_n", "broadcast_shape", "broadcast_tensors", "meshgrid", "multi_dot", "scatter_nd")
-}  # fmt: skip
+}
 
 
 def binary(name: str, swapped: bool = False) -> Callable[[Any, Any], Any]:
@@ -119,16 +126,15 @@ class Methods:
 
 
 #: the ufuncs of NumPy's operators whose name differs
-OTHERWISE = {"power": "powers", "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
-             "greater": "greater_than", "less": "less_than"}  # fmt: skip
+OTHERWISE = pairs("power:powers left_shift:bitwise_left_shift right_shift:bitwise_right_shift greater:greater_than less:less_than")
 #: the ufuncs that NumPy's operators call
 OPERATORS = {
     getattr(np, name): getattr(tensors, OTHERWISE.get(name, name))
-    for name in (
-        "add", "subtract", "multiply", "divide", "floor_divide", "remainder", "power", "matmul", "bitwise_and", "bitwise_or", "bitwise_xor",
-        "left_shift", "right_shift", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
-    )
-}  # fmt: skip
+    for name in """
+        add subtract multiply divide floor_divide remainder power matmul bitwise_and bitwise_or bitwise_xor left_shift right_shift equal
+        not_equal less less_equal greater greater_equal
+    """.split()
+}
 for method in NAMES:
     setattr(Methods, method, boundary(getattr(tensors, method)))
 for method, function in FURTHER.items():

@@ -353,7 +353,5 @@ def sequence_mask(x: Tensor, maxlen: int | None = None, dtype: Any = "int64", na
     return apply(f.sequence_mask, x, maxlen=single(maxlen, "maxlen", 0), dtype=np.dtype(dtype).name)
 
 
-__all__ = [
-    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d", "conv1d_transpose", "conv2d_transpose",
-    "fold", "interpolate", "pad", "sequence_mask", "unfold", "upsample", "zeropad2d", *NAMES,
-]  # fmt: skip
+__all__ = [*NAMES, "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d", "adaptive_max_pool2d", "conv1d_transpose"]
+__all__ += ["conv2d_transpose", "fold", "interpolate", "pad", "sequence_mask", "unfold", "upsample", "zeropad2d"]

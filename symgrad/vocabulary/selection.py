@@ -257,8 +257,6 @@ def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Tensor]:
     return tensors.unbind(x, axis)
 
 
-__all__ = [
-    "argsort", "broadcast_shape", "broadcast_tensors", "bucketize", "diff", "gather_nd", "index_add", "index_fill", "index_put",
-    "kthvalue", "masked_select", "meshgrid", "moveaxis", "nonzero", "put_along_axis", "repeat_interleave", "rot90", "scatter", "scatter_nd",
-    "scatter_nd_add", "searchsorted", "sort", "strided_slice", "swapaxes", "take", "topk", "unstack", *NAMES,
-]  # fmt: skip
+__all__ = [*NAMES, "argsort", "broadcast_shape", "broadcast_tensors", "bucketize", "diff", "gather_nd", "index_add", "index_fill"]
+__all__ += ["index_put", "kthvalue", "masked_select", "meshgrid", "moveaxis", "nonzero", "put_along_axis", "repeat_interleave", "rot90"]
+__all__ += ["scatter", "scatter_nd", "scatter_nd_add", "searchsorted", "sort", "strided_slice", "swapaxes", "take", "topk", "unstack"]

@@ -22,15 +22,10 @@ Tensor = Any
 # ------------------------------------------------------------------ element by element
 
 
-FLOATING = (
-    "exp", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tan", "asin", "acos", "atan", "sinh",
-    "cosh", "tanh",
-)  # fmt: skip
+FLOATING = tuple("exp expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh".split())
 KEEPING = ("square", "abs", "sign", "floor", "ceil", "negative", "logical_not", "zeros_like", "ones_like", "assign")
 ARITHMETIC = ("add", "subtract", "multiply", "floor_divide", "remainder", "maximum", "minimum")
-COMPARING = (
-    "equal", "not_equal", "less_than", "less_equal", "greater_than", "greater_equal", "dot", "outer",
-)  # fmt: skip
+COMPARING = tuple("equal not_equal less_than less_equal greater_than greater_equal dot outer".split())
 LOGICAL = ("logical_and", "logical_or")
 BITWISE = ("bitwise_and", "bitwise_or", "bitwise_xor")
 UNARY, BINARY = (*FLOATING, *KEEPING), (*ARITHMETIC, "divide", *COMPARING, *LOGICAL)
@@ -346,49 +341,7 @@ def full_like(x: Tensor, fill_value: float, dtype: Any = None, name: str | None 
     return apply(f.full_like, x if dtype is None else cast(x, dtype), fill_value=float(fill_value))
 
 
-__all__ = [
-    "bmm",
-    "broadcast_to",
-    *UNARY,
-    *BINARY,
-    *BITWISE,
-    *REDUCTIONS,
-    "bitwise_left_shift",
-    "bitwise_not",
-    "bitwise_right_shift",
-    "round",
-    "pow",
-    "scale",
-    "clip",
-    "where",
-    "cast",
-    "sum",
-    "prod",
-    "cumsum",
-    "matmul",
-    "mm",
-    "t",
-    "einsum",
-    "reshape",
-    "flatten",
-    "transpose",
-    "concat",
-    "stack",
-    "split",
-    "chunk",
-    "unbind",
-    "squeeze",
-    "unsqueeze",
-    "expand",
-    "expand_as",
-    "tile",
-    "flip",
-    "roll",
-    "gather",
-    "index_select",
-    "take_along_axis",
-    "slice",
-    "tril",
-    "triu",
-    "full_like",
-]
+__all__ = [*UNARY, *BINARY, *BITWISE, *REDUCTIONS, "bmm", "broadcast_to", "bitwise_left_shift", "bitwise_not", "bitwise_right_shift"]
+__all__ += ["round", "pow", "scale", "clip", "where", "cast", "sum", "prod", "cumsum", "matmul", "mm", "t", "einsum", "reshape", "flatten"]
+__all__ += ["transpose", "concat", "stack", "split", "chunk", "unbind", "squeeze", "unsqueeze", "expand", "expand_as", "tile", "flip"]
+__all__ += ["roll", "gather", "index_select", "take_along_axis", "slice", "tril", "triu", "full_like"]

@@ -11,6 +11,8 @@ import numpy as np
 import symgrad.ops.rows.arrays
 import symgrad.ops.rows.constants
 import symgrad.ops.rows.creation
+import symgrad.ops.rows.diagonals
+import symgrad.ops.rows.einsum
 import symgrad.ops.rows.elementwise
 import symgrad.ops.rows.engine
 import symgrad.ops.rows.engine_lists

@@ -185,11 +185,17 @@ class Memory:
 
 #: consuming rows: the row that saves the old content, and the row that restores the operand from the result
 UNDO: dict[str, tuple[str, str]] = {
-    "set_at": ("take", "set_at"), "add_at": ("take", "set_at"), "add_written": ("take", "set_at"), "accumulate": ("copy", "set_at"),
-    "list_append": ("", "list_drop"), "list_drop": ("list_take", "list_append"),
-    "list_set": ("list_take", "list_set"), "list_add_at": ("list_take", "list_set"),
-    "table_set": ("table_take", "table_set"), "table_add_at": ("table_take", "table_set"),
-}  # fmt: skip
+    "set_at": ("take", "set_at"),
+    "add_at": ("take", "set_at"),
+    "add_written": ("take", "set_at"),
+    "accumulate": ("copy", "set_at"),
+    "list_append": ("", "list_drop"),
+    "list_drop": ("list_take", "list_append"),
+    "list_set": ("list_take", "list_set"),
+    "list_add_at": ("list_take", "list_set"),
+    "table_set": ("table_take", "table_set"),
+    "table_add_at": ("table_take", "table_set"),
+}
 
 
 #: buffers with their yield indices; None where iterations of a loop may have swapped them

@@ -19,16 +19,18 @@ DIVISIONS = frozenset(["divide"])
 #: selections between existing elements
 CHOICES = frozenset(["where", "clip", "copysign", "fabs"])
 #: functions that machine code computes by polynomials
-FUNCTIONS = frozenset([
-    "sqrt", "exp", "expm1", "exp2", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "sinh", "cosh", "tanh",
-    "arcsin", "arccos", "arctan", "arctan2", "hypot", "power", "reciprocal",
-])  # fmt: skip
+FUNCTIONS = frozenset(
+    """
+    sqrt exp expm1 exp2 log log1p log2 log10 sin cos tan sinh cosh tanh arcsin arccos arctan arctan2 hypot power reciprocal
+    """.split()
+)
 #: integer and bool ops that compute an index or a test
-WHOLE = frozenset([
-    "floor_divide", "mod", "minimum", "maximum", "abs", "greater", "greater_equal", "less", "less_equal", "equal", "not_equal",
-    "logical_and", "logical_or", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "invert", "isnan", "isfinite",
-    "number", "extent", "shape_of", "list_len", "not_", "both", "either",
-])  # fmt: skip
+WHOLE = frozenset(
+    """
+    floor_divide mod minimum maximum abs greater greater_equal less less_equal equal not_equal logical_and logical_or logical_not
+    bitwise_and bitwise_or bitwise_xor invert isnan isfinite number extent shape_of list_len not_ both either
+    """.split()
+)
 
 NEVER = 1_000_000  #: for ops that never run twice: solvers, sums, calls of user functions
 

@@ -252,6 +252,4 @@ def tell_again(plan: Plan, value: Value, args: Sequence[Operand]) -> None:
         plan.func.notes.add("plan", "recomputed", op.loc, text, name=name)
 
 
-__all__ = [
-    "grouped", "tell_activity", "tell_again", "tell_fused", "tell_kept", "tell_plan", "tell_rerun", "tell_rule", "tell_unfused",
-]  # fmt: skip
+__all__ = ["grouped", "tell_activity", "tell_again", "tell_fused", "tell_kept", "tell_plan", "tell_rerun", "tell_rule", "tell_unfused"]

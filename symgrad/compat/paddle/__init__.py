@@ -53,12 +53,10 @@ def is_tensor(x: Any) -> Any:
     return isinstance(x, Tensor)
 
 
-__all__ = [
-    *tensors.__all__, *elements.__all__, *matrices.__all__, *selection.__all__, *statistics.__all__,
-    "CPUPlace", "ParamAttr", "Tensor", "arange", "autograd", "bool", "disable_static", "enable_grad", "enable_static", "eye", "float16",
-    "float32", "float64", "full", "get_default_dtype", "grad", "in_dynamic_mode", "int32", "int64", "io", "is_grad_enabled", "is_tensor",
-    "linalg", "linspace", "load", "metric", "nn", "no_grad", "normal", "ones", "optimizer", "rand", "randint", "randn", "regularizer",
-    "save", "seed", "set_default_dtype", "set_device", "set_grad_enabled", "static", "to_tensor", "uniform", "zeros",
-]  # fmt: skip
+__all__ = [*tensors.__all__, *elements.__all__, *matrices.__all__, *selection.__all__, *statistics.__all__, "CPUPlace", "ParamAttr"]
+__all__ += ["Tensor", "arange", "autograd", "bool", "disable_static", "enable_grad", "enable_static", "eye", "float16", "float32"]
+__all__ += ["float64", "full", "get_default_dtype", "grad", "in_dynamic_mode", "int32", "int64", "io", "is_grad_enabled", "is_tensor"]
+__all__ += ["linalg", "linspace", "load", "metric", "nn", "no_grad", "normal", "ones", "optimizer", "rand", "randint", "randn"]
+__all__ += ["regularizer", "save", "seed", "set_default_dtype", "set_device", "set_grad_enabled", "static", "to_tensor", "uniform", "zeros"]
 
 __getattr__ = explaining("paddle", __all__)

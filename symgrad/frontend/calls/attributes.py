@@ -12,20 +12,17 @@ from typing import Any
 import numpy as np
 
 from symgrad.containers import VALUES
-from symgrad.errors import UnknownType, UnsupportedSyntax
-from symgrad.frontend.calls.common_arguments import HAVE_DEVICES
+from symgrad.errors import UnsupportedSyntax
+from symgrad.frontend.calls.array_attributes import of_array, of_number
 from symgrad.frontend.calls.derived_values import is_super_of_class, of_super_class
 from symgrad.frontend.calls.distributions import distribution_of
-from symgrad.frontend.calls.rows import apply_row
 from symgrad.frontend.containers.appending import longest
 from symgrad.frontend.containers.growing_dicts import check_attribute
 from symgrad.frontend.flow.absent import definite, definite_item, either
 from symgrad.frontend.flow.edges import GIVEN, fail, sees
 from symgrad.frontend.flow.enumerated import each, is_one_of_kinds
-from symgrad.frontend.flow.filling import extent_of, size_of
 from symgrad.frontend.flow.flow import choose
 from symgrad.frontend.functions.adapters import GETTERS, adapted, name_of_partialmethod
-from symgrad.frontend.memory.strides import OF_MEMORY, strides_of
 from symgrad.frontend.objects.assigned_attributes import assigned_attribute, kind_of
 from symgrad.frontend.objects.derived import BASES, as_base, check_reading, is_derived, is_of_base, namespace_of
 from symgrad.frontend.objects.function_attributes import attribute_of_function
@@ -64,7 +61,6 @@ from symgrad.frontend.state.bindings import (
     Partial,
     Ref,
     Static,
-    Step,
     Tup,
     python_class,
 )
@@ -72,13 +68,12 @@ from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.conversions import is_number_or_array
 from symgrad.frontend.state.tables import expression
 from symgrad.frontend.text.source import seen_through
-from symgrad.frontend.values.exact import as_named, check_kind, exact_class, possible_classes
+from symgrad.frontend.values.exact import as_named, exact_class, possible_classes
 from symgrad.ir.core import FALSE, NONE, Const
-from symgrad.ir.types import DTYPES, Array, Object, Scalar, Unknown
+from symgrad.ir.types import Array, Object, Scalar, Unknown
 from symgrad.ops.composed.distributions import is_datum
 from symgrad.ops.composed.operators import object_init
 from symgrad.ops.rows.exceptions import FAILURE
-from symgrad.ops.shapes import dtype_of
 from symgrad.text import attribute as path
 
 
@@ -115,9 +110,14 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
         owner = definite(ctx, owner, node, AttributeError, f"'NoneType' object has no attribute {attr!r}")
     if ctx.assigned_outside and (assigned := assigned_attribute(ctx, owner, attr, node)) is not None:
         return assigned
+    if isinstance(owner, OneOf):
+        return each(ctx, owner, node, lambda value: attribute_of(ctx, value, attr, node))
+    return of_kind(ctx, owner, attr, node)
+
+
+def of_kind(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
+    """The attribute by the kind of the owner."""
     match owner:
-        case OneOf():
-            return each(ctx, owner, node, lambda value: attribute_of(ctx, value, attr, node))
         case Static(types.ModuleType() as module, name_):
             return of_static(ctx, module, name_ or str(getattr(module, "__name__", "object")), attr, node)
         case Static(value) if isinstance(value, GENERATORS):
@@ -129,7 +129,7 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
         case Static(value, name_):
             return of_static(ctx, value, name_ or str(getattr(value, "__name__", "object")), attr, node)
         case Ref() | Num():
-            return of_array(ctx, owner, attr, node)
+            return of_value(ctx, owner, attr, node)
         case Tup(items, kind) if kind is not None and attr in kind._fields:
             return items[list(kind._fields).index(attr)]
         case Obj(key) if key.kind == "record":
@@ -309,82 +309,20 @@ def of_member(ctx: Lowering, owner: Static, value: enum.Enum, attr: str, node: a
     return outside(ctx, attribute, attribute_text(ctx, value, attr), attr)
 
 
-def of_array(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
-    """Attributes of arrays and NumPy scalars that are not methods."""
+def of_value(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
+    """Attributes of arrays and of numbers of Python and NumPy; any other is a method."""
     type_ = ctx.type_of(owner)
     if isinstance(type_, Scalar) and type_.dtype is None and attr in ("shape", "ndim", "size", "T", "dtype") and ctx.frame.place is None:
         return definite(ctx, MISSING, node, AttributeError, f"{type_.kind!r} object has no attribute {attr!r}")
-    if isinstance(type_, Scalar):
-        match attr:
-            case "shape":
-                return Tup(())
-            case "ndim":
-                return Num(Const(0))
-            case "size":
-                return Num(Const(1))
-            case "dtype" if (name := dtype_of(type_)) is not None:
-                check_kind(ctx, type_, node)
-                return Static(np.dtype(DTYPES[name]), f"np.dtype({np.dtype(DTYPES[name]).name!r})")
-            case "real" if type_.kind == "bool" and type_.dtype is None:
-                return Num(ctx.call("number", ctx.read(owner), kind="int"))
-            case "T" | "real" if type_.kind != "complex":
-                return owner
-            case "real" | "imag":
-                return Num(ctx.call(attr, ctx.read(owner)))
-            case "numerator" if type_.kind == "int":
-                return owner
-            case "denominator" if type_.kind == "int":
-                return Num(Const(1))
-        return of_builtin(ctx, owner, attr, node) if ctx.frame.place is None else Bound(owner, attr)
     if isinstance(type_, Unknown | Object) and attr in ("real", "imag", "T", "shape", "size", "ndim", "dtype", "mT", "__name__"):
         return Num(ctx.call("opaque_attribute", ctx.read(owner), attribute=attr))
     if isinstance(type_, Object) and type_.is_exception:
         return of_failure(ctx, owner, attr, node)
-    if not isinstance(type_, Array):
+    if not isinstance(type_, Scalar | Array):
         return Bound(owner, attr)
-    match attr:
-        case "shape" if type_.shape is not None:
-            if isinstance(owner, Ref):
-                return Tup(tuple(Num(extent_of(ctx, owner, k)) for k in range(len(type_.shape))))
-            value = ctx.read(owner)
-            return Tup(tuple(Num(Const(e) if isinstance(e, int) else ctx.call("extent", value, axis=k)) for k, e in enumerate(type_.shape)))
-        case "shape":
-            raise UnknownType("the number of dimensions of this array is not known", ctx.loc(node))
-        case "ndim" if type_.shape is not None:
-            return Num(Const(len(type_.shape)))
-        case "ndim":
-            return Num(ctx.call("ndim", ctx.read(owner)))
-        case "itemsize" | "nbytes" if type_.dtype is not None:
-            check_kind(ctx, type_, node)
-            item = Const(np.dtype(DTYPES[type_.dtype]).itemsize)
-            return Num(item if attr == "itemsize" else ctx.call("multiply", ctx.call("size", ctx.read(owner)), item))
-        case "size":
-            return Num(size_of(ctx, owner) if isinstance(owner, Ref) else ctx.call("size", ctx.read(owner)))
-        case "dtype" if type_.dtype is not None:
-            check_kind(ctx, type_, node)
-            return Static(np.dtype(DTYPES[type_.dtype]), f"np.dtype({np.dtype(DTYPES[type_.dtype]).name!r})")
-        case "mT" | "imag" if type_.shape is not None:
-            return apply_row(ctx, attr, [owner], {}, node)
-        case "T" if isinstance(owner, Ref):
-            return owner if type_.shape is not None and len(type_.shape) < 2 else Ref(owner.location, (*owner.path, Step(".T")))
-        case "real" if type_.kind in ("float", "int", "bool"):
-            return owner
-        case "real" if type_.kind == "complex" and type_.shape is not None:
-            return apply_row(ctx, attr, [owner], {}, node)
-        case "real" | "imag" | "dtype" if type_.dtype is None:
-            raise UnknownType("the dtype of this array is not known", ctx.loc(node), "convert it with np.asarray and dtype=float")
-        case "flat" if isinstance(owner, Ref) and type_.shape is not None:
-            return Iter("flat", (owner,))
-        case "strides" if ctx.frame.place is None and isinstance(owner, Ref):
-            return strides_of(ctx, owner, node)
-        case "flags" if ctx.frame.place is None and isinstance(owner, Ref) and owner.location.read_only:
-            raise UnsupportedSyntax("flags of an array that is only read are not supported", ctx.loc(node), "ask a copy of it")
-        case "flags" if ctx.frame.place is None:  # which the array itself says when the program runs
-            return Num(ctx.call("opaque_attribute", ctx.read(owner), attribute=attr))
-        case "device" if HAVE_DEVICES and (isinstance(type_, Array) or type_.dtype is not None):
-            return Static("cpu")
-        case "base" | "data" | "ctypes" | "device" if ctx.frame.place is None:
-            raise UnsupportedSyntax(f"{attr} of an array, which exposes its memory layout, is not supported", ctx.loc(node), OF_MEMORY)
+    of_type = of_number(ctx, owner, type_, attr, node) if isinstance(type_, Scalar) else of_array(ctx, owner, type_, attr, node)
+    if of_type is not None:
+        return of_type
     return of_builtin(ctx, owner, attr, node) if ctx.frame.place is None else Bound(owner, attr)
 
 
@@ -406,78 +344,86 @@ def kind_of_instance(binding: Binding) -> type:
 
 def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST, after: type | None = None) -> Binding:
     """A method, property or class attribute of an instance; with ``after`` only from the classes after that one."""
-
     order = cls.__mro__
     for base in order[order.index(after) + 1 if after in order else 0 :]:
         if attr in vars(base):
-            seen = base if after is not None else cls
-            from_outside = isinstance(owner, External) and after is None
-            match vars(base)[attr]:
-                case types.FunctionType() as function if base in BASES and is_derived(owner):
-                    return Bound(owner, attr, function)
-                case types.FunctionType() as function:
-                    rely_on_class(ctx, owner if after is None else MISSING, seen, attr, function)
-                    return Bound(owner, attr, function if followed(ctx, function) else None)
-                case staticmethod() as held:
-                    rely_on_class(ctx, MISSING, seen, attr, held.__func__)
-                    if from_outside:
-                        rely_on_instance(ctx, owner, attr, held.__func__)
-                    return Static(held.__func__, attr)
-                case classmethod() as held:
-                    rely_on_class(ctx, MISSING, seen, attr, held.__func__, ".__func__")
-                    if from_outside:
-                        rely_on_instance(ctx, owner, attr, held.__func__, ".__func__")
-                    return Bound(Static(cls), attr, held.__func__)
-                case property() as held if held.fget is not None:
-                    rely_on_class(ctx, MISSING, seen, attr, held)
-                    if isinstance(owner, External):
-                        ctx.rely(owner.text, type(owner.value), "type")
-                    if isinstance(held.fget, GETTERS):
-                        return ctx.apply(Static(held.fget, attr), [owner], {}, node)
-                    return ctx.apply(Bound(owner, attr, held.fget), [], {}, node)
-                case functools.cached_property() as held:
-                    rely_on_class(ctx, MISSING, seen, attr, held)
-                    return kept(ctx, owner, attr, held.func, node)
-                case held if seen_through(held) is not None:
-                    rely_on_class(ctx, MISSING, seen, attr, held)
-                    return Bound(owner, attr, held)
-                case held if followed(ctx, get := from_class(ctx, type(held), "__get__")):
-                    rely_on_entry(ctx, seen, attr)
-                    rely_on_class(ctx, MISSING, type(held), "__get__", get)
-                    return ctx.apply(Bound(Static(held, attr), "__get__", get), [owner, Static(cls)], {}, node)
-                case functools.partialmethod() as held if after is None and (kept_as := name_of_partialmethod(from_class(ctx, cls, attr))):
-                    rely_on_class(ctx, MISSING, cls, f"{attr}.{kept_as}", held)
-                    if isinstance(owner, External):
-                        ctx.rely(owner.text, type(owner.value), "type")
-                    return Bound(owner, attr, adapted(from_class(ctx, cls, attr)))
-                case functools.partialmethod():
-                    break
-                case held if callable(held) and from_class(ctx, type(held), "__get__") is not None:
-                    rely_on_entry(ctx, seen, attr)
-                    if held is object.__init__ and after is not None:
-                        return Bound(owner, attr, object_init)
-                    if is_derived(owner) and is_of_base(held):
-                        return Bound(owner, attr, held)
-                    is_init = attr == "__init__" and after is not None and issubclass(base, BaseException)
-                    return Bound(owner, GIVEN if is_init else attr)  # a method that is not written in Python
-                case _ if isinstance(owner, External) and after is None:  # for a descriptor, the value that the instance holds
-                    return outside(ctx, read_attribute(ctx, owner.value, attr), path(owner.text, attr), attr)
-                case types.GetSetDescriptorType() | types.MemberDescriptorType() as held if isinstance(owner, Obj):
-                    rely_on_entry(ctx, seen, attr)
-                    return of_descriptor(ctx, owner, held, node)
-                case held:
-                    return outside(ctx, held, path(owner_name(ctx, seen), attr), attr)
-    else:
-        if isinstance(owner, Obj) and isinstance(own := from_class(ctx, cls, "__getattr__"), types.FunctionType) and after is None:
-            rely_on_class(ctx, owner, cls, "__getattr__", own)
-            return ctx.apply(Bound(owner, "__getattr__", own), [Static(attr)], {}, node)
-        if is_derived(owner) and is_of_base(own := from_class(ctx, cls, "__getattr__")) and after is None:
-            rely_on_entry(ctx, cls, "__getattr__")
-            return ctx.apply(Bound(owner, "__getattr__", own), [Static(attr)], {}, node)
-        if isinstance(owner, Obj) and not attr.startswith("__") and type(cls) is type:
-            return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
-        raise UnsupportedSyntax(f"{cls.__name__!r} object has no attribute {attr!r}", ctx.loc(node))
-    raise UnsupportedSyntax(f"the effect of the decorator of {cls.__name__}.{attr} is not known", ctx.loc(node), "leave it out")
+            return of_entry(ctx, owner, cls, base, attr, node, after)
+    return without_entry(ctx, owner, cls, attr, node, after)
+
+
+def of_entry(ctx: Lowering, owner: Binding, cls: type, base: type, attr: str, node: ast.AST, after: type | None) -> Binding:
+    """What an entry of a class gives for an instance, by the descriptor that the entry is."""
+    seen = base if after is not None else cls
+    from_outside = isinstance(owner, External) and after is None
+    match vars(base)[attr]:
+        case types.FunctionType() as function if base in BASES and is_derived(owner):
+            return Bound(owner, attr, function)
+        case types.FunctionType() as function:
+            rely_on_class(ctx, owner if after is None else MISSING, seen, attr, function)
+            return Bound(owner, attr, function if followed(ctx, function) else None)
+        case staticmethod() as held:
+            rely_on_class(ctx, MISSING, seen, attr, held.__func__)
+            if from_outside:
+                rely_on_instance(ctx, owner, attr, held.__func__)
+            return Static(held.__func__, attr)
+        case classmethod() as held:
+            rely_on_class(ctx, MISSING, seen, attr, held.__func__, ".__func__")
+            if from_outside:
+                rely_on_instance(ctx, owner, attr, held.__func__, ".__func__")
+            return Bound(Static(cls), attr, held.__func__)
+        case property() as held if held.fget is not None:
+            rely_on_class(ctx, MISSING, seen, attr, held)
+            if isinstance(owner, External):
+                ctx.rely(owner.text, type(owner.value), "type")
+            if isinstance(held.fget, GETTERS):
+                return ctx.apply(Static(held.fget, attr), [owner], {}, node)
+            return ctx.apply(Bound(owner, attr, held.fget), [], {}, node)
+        case functools.cached_property() as held:
+            rely_on_class(ctx, MISSING, seen, attr, held)
+            return kept(ctx, owner, attr, held.func, node)
+        case held if seen_through(held) is not None:
+            rely_on_class(ctx, MISSING, seen, attr, held)
+            return Bound(owner, attr, held)
+        case held if followed(ctx, get := from_class(ctx, type(held), "__get__")):
+            rely_on_entry(ctx, seen, attr)
+            rely_on_class(ctx, MISSING, type(held), "__get__", get)
+            return ctx.apply(Bound(Static(held, attr), "__get__", get), [owner, Static(cls)], {}, node)
+        case functools.partialmethod() as held if after is None and (kept_as := name_of_partialmethod(from_class(ctx, cls, attr))):
+            rely_on_class(ctx, MISSING, cls, f"{attr}.{kept_as}", held)
+            if isinstance(owner, External):
+                ctx.rely(owner.text, type(owner.value), "type")
+            return Bound(owner, attr, adapted(from_class(ctx, cls, attr)))
+        case functools.partialmethod():
+            what = f"the effect of the decorator of {cls.__name__}.{attr} is not known"
+            raise UnsupportedSyntax(what, ctx.loc(node), "leave it out")
+        case held if callable(held) and from_class(ctx, type(held), "__get__") is not None:
+            rely_on_entry(ctx, seen, attr)
+            if held is object.__init__ and after is not None:
+                return Bound(owner, attr, object_init)
+            if is_derived(owner) and is_of_base(held):
+                return Bound(owner, attr, held)
+            is_init = attr == "__init__" and after is not None and issubclass(base, BaseException)
+            return Bound(owner, GIVEN if is_init else attr)  # a method that is not written in Python
+        case _ if isinstance(owner, External) and after is None:  # for a descriptor, the value that the instance holds
+            return outside(ctx, read_attribute(ctx, owner.value, attr), path(owner.text, attr), attr)
+        case types.GetSetDescriptorType() | types.MemberDescriptorType() as held if isinstance(owner, Obj):
+            rely_on_entry(ctx, seen, attr)
+            return of_descriptor(ctx, owner, held, node)
+        case held:
+            return outside(ctx, held, path(owner_name(ctx, seen), attr), attr)
+
+
+def without_entry(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST, after: type | None) -> Binding:
+    """An attribute that no class has: ``__getattr__``, or an error."""
+    if isinstance(owner, Obj) and isinstance(own := from_class(ctx, cls, "__getattr__"), types.FunctionType) and after is None:
+        rely_on_class(ctx, owner, cls, "__getattr__", own)
+        return ctx.apply(Bound(owner, "__getattr__", own), [Static(attr)], {}, node)
+    if is_derived(owner) and is_of_base(own := from_class(ctx, cls, "__getattr__")) and after is None:
+        rely_on_entry(ctx, cls, "__getattr__")
+        return ctx.apply(Bound(owner, "__getattr__", own), [Static(attr)], {}, node)
+    if isinstance(owner, Obj) and not attr.startswith("__") and type(cls) is type:
+        return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
+    raise UnsupportedSyntax(f"{cls.__name__!r} object has no attribute {attr!r}", ctx.loc(node))
 
 
 def rely_on_instance(ctx: Lowering, owner: Binding, attr: str, held: Any, part: str = "") -> None:

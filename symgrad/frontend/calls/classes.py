@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import collections
 import collections.abc
 import dataclasses
@@ -32,15 +33,24 @@ from symgrad.frontend.values.exact import exact_class
 from symgrad.text import item
 
 #: exceptions of Python's that hold their arguments
-PLAIN = (Exception, ValueError, TypeError, RuntimeError, ArithmeticError, ZeroDivisionError, OverflowError, FloatingPointError,
-         LookupError, IndexError, KeyError, AssertionError, NotImplementedError, RecursionError, Warning, UserWarning, RuntimeWarning,
-         DeprecationWarning, FutureWarning)  # fmt: skip
+PLAIN = tuple(
+    getattr(builtins, name)
+    for name in """
+        Exception ValueError TypeError RuntimeError ArithmeticError ZeroDivisionError OverflowError FloatingPointError LookupError
+        IndexError KeyError AssertionError NotImplementedError RecursionError Warning UserWarning RuntimeWarning DeprecationWarning
+        FutureWarning
+    """.split()
+)
 
 #: classes of Python's that are lowered from source, as user classes are
 IN_PYTHON = (
-    collections.UserDict, collections.UserList, collections.ChainMap,
-    collections.abc.KeysView, collections.abc.ItemsView, collections.abc.ValuesView,
-)  # fmt: skip
+    collections.UserDict,
+    collections.UserList,
+    collections.ChainMap,
+    collections.abc.KeysView,
+    collections.abc.ItemsView,
+    collections.abc.ValuesView,
+)
 
 
 def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:

@@ -254,10 +254,10 @@ def dtype_named(value: Any) -> str | None:
 
 
 #: functions with a parameter ``device`` in NumPy 2
-ON_DEVICES = (
-    np.arange, np.asanyarray, np.asarray, np.empty, np.empty_like, np.eye, np.full, np.full_like, np.linspace, np.ones, np.ones_like,
-    np.zeros, np.zeros_like,
-)  # fmt: skip
+ON_DEVICES = tuple(
+    getattr(np, name)
+    for name in "arange asanyarray asarray empty empty_like eye full full_like linspace ones ones_like zeros zeros_like".split()
+)
 #: casting rules; each allows an unchanged dtype
 CASTING = ("no", "equiv", "safe", "same_kind", "unsafe")
 HAVE_DEVICES = np.lib.NumpyVersion(np.__version__) >= "2.0.0"

@@ -44,9 +44,12 @@ CALLS_OF_DTYPES = frozenset(f"np.{dtype.__name__}" for dtype in DTYPE_CALLS)
 NUMBERED = frozenset({"tensordot", "reshape"})
 #: rows whose results NumPy returns as a named tuple
 RESULTS = {
-    "eigh": type(np.linalg.eigh(np.eye(1))), "svd": type(np.linalg.svd(np.eye(1))), "qr": type(np.linalg.qr(np.eye(1))),
-    "slogdet": type(np.linalg.slogdet(np.eye(1))), "eig": type(np.linalg.eig(np.eye(1))),
-}  # fmt: skip
+    "eigh": type(np.linalg.eigh(np.eye(1))),
+    "svd": type(np.linalg.svd(np.eye(1))),
+    "qr": type(np.linalg.qr(np.eye(1))),
+    "slogdet": type(np.linalg.slogdet(np.eye(1))),
+    "eig": type(np.linalg.eig(np.eye(1))),
+}
 
 
 def call_row(

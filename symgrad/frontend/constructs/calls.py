@@ -36,7 +36,7 @@ from symgrad.frontend.functions.overwriting import without_overwriting
 from symgrad.frontend.library.interpolants import call_interpolant, is_interpolant
 from symgrad.frontend.library.methods import call_method
 from symgrad.frontend.library.solvers import call_solver
-from symgrad.frontend.library.ufuncs import ufunc_method
+from symgrad.frontend.library.ufuncs import is_of_numpys, ufunc_method, with_out_by_name
 from symgrad.frontend.memory.loads import items_known
 from symgrad.frontend.memory.stores import check_cast, store_result
 from symgrad.frontend.objects.derived import OF_ARRAYS, as_base, call_base, is_base_method, is_derived, is_of_base
@@ -302,15 +302,16 @@ def no_number(ctx: Lowering, args: list[Binding], node: ast.AST) -> Binding | No
     return None
 
 
-def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+Words = dict[str, Binding]
+
+
+def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: Words, node: ast.AST) -> Binding:
     """Call a static Python object."""
     if value is None or isinstance(value, str | bytes | int | float):
         return definite(ctx, MISSING, node, TypeError, f"{type(value).__name__!r} object is not callable")
     kwargs = without_overwriting(ctx, value, args, kwargs) if kwargs else kwargs
-    if isinstance(value, np.ufunc) and len(args) == value.nin + 1 and value.nout == 1:  # the array that it is written to, by position
-        kwargs, args = {**kwargs, "out": args[-1]}, args[:-1]
-    if isinstance(value, np.ufunc) and isinstance(held := kwargs.get("out"), Tup) and len(held.items) == 1:
-        kwargs = {**kwargs, "out": held.items[0]}
+    if isinstance(value, np.ufunc):
+        args, kwargs = with_out_by_name(value, args, kwargs)
     kwargs = without_idle(ctx, value, args, kwargs) if kwargs else kwargs
     if isinstance(value, np.ufunc) and "where" in kwargs and isinstance(kwargs.get("out"), Ref) and len(args) == value.nin:
         return masked_ufunc(ctx, value, name, args, dict(kwargs), node)
@@ -337,34 +338,47 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     except TypeError:
         lower = None
     spelled = spelling.spelled(value) if lower is None else None
-    if spelled is not None and spelled.row in OF_PLACES:
-        args = [without_places(ctx, a) for a in args]
-        are_plain = all(map(is_number_or_array, args))
-    if not are_plain and (lower is not None or spelled is not None) and value not in OF_ANYTHING:
-        for k, several in enumerate(args):
-            if is_one_of_kinds(several):
-                one = functools.partial(call_with, ctx, value, name, args, k, kwargs, node)
-                return each(ctx, several, node, one)
-        args = [argument(ctx, a, node) for a in args]
-    if not are_plain and (lower is not None or spelled is not None):
-        args = without_order(ctx, value, items_listed(ctx, value, args, node), "key" in kwargs, node)
+    if lower is not None or spelled is not None:
+        return call_lowered(ctx, value, name, args, kwargs, node, lower, spelled)
     if root_of(value) == "math" and value.__name__ not in OF_ITEMS and (missing := no_number(ctx, args, node)) is not None:
         return missing
-    if lower is not None:
-        args = [as_base(ctx, a, *OF_ARRAYS) for a in args] if not are_plain and root_of(value) == "numpy" else args
-        check_call(ctx, value, args, kwargs, node)
-        return lower(ctx, args, kwargs, node)
-    if spelled is not None and not are_plain:  # NumPy reads the items through the base class
-        args = [as_base(ctx, a, *OF_ARRAYS) for a in args]
-    if spelled is not None and root_of(value) == "math":
-        args = [as_float(ctx, a, node) for a in args]
-    if spelled is not None:
-        return call_row(ctx, spelled, args, {k: argument(ctx, a, node) for k, a in kwargs.items()}, node)
     saying = composed(value, are_complex(ctx, [*args, *kwargs.values()]), ctx.keeps_text)
     if saying is not None and not (value in DRAWN and all(map(is_constant, (*args, *kwargs.values())))):
         return call_composition(ctx, value, saying, name, args, kwargs, node)
     if (solution := call_solver(ctx, value, args, kwargs, node)) is not None:
         return solution
+    return call_of_kind(ctx, value, name, args, kwargs, node)
+
+
+def call_lowered(
+    ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: Words, node: ast.AST, lower: Any, spelled: spelling.Spelling | None
+) -> Binding:
+    """Call a function that has a lowering of its own, or a row."""
+    if spelled is not None and spelled.row in OF_PLACES:
+        args = [without_places(ctx, a) for a in args]
+    are_plain = all(map(is_number_or_array, args))
+    if not are_plain and value not in OF_ANYTHING:
+        for k, several in enumerate(args):
+            if is_one_of_kinds(several):
+                one = functools.partial(call_with, ctx, value, name, args, k, kwargs, node)
+                return each(ctx, several, node, one)
+        args = [argument(ctx, a, node) for a in args]
+    if not are_plain:
+        args = without_order(ctx, value, items_listed(ctx, value, args, node), "key" in kwargs, node)
+    if root_of(value) == "math" and value.__name__ not in OF_ITEMS and (missing := no_number(ctx, args, node)) is not None:
+        return missing
+    if not are_plain and (lower is None or root_of(value) == "numpy"):  # NumPy reads the items through the base class
+        args = [as_base(ctx, a, *OF_ARRAYS) for a in args]
+    if spelled is None:
+        check_call(ctx, value, args, kwargs, node)
+        return lower(ctx, args, kwargs, node)  # type: ignore[no-any-return]
+    if root_of(value) == "math":
+        args = [as_float(ctx, a, node) for a in args]
+    return call_row(ctx, spelled, args, {k: argument(ctx, a, node) for k, a in kwargs.items()}, node)
+
+
+def call_of_kind(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: Words, node: ast.AST) -> Binding:
+    """Call an object of Python by its kind: a method, class or function that is read, or one that is called as it is."""
     if isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, np.ufunc):
         return ufunc_method(ctx, value.__self__, value.__name__, args, kwargs, node)
     if isinstance(value, np.vectorize):
@@ -399,13 +413,6 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if numba_kind(value) is not None or followed(ctx, seen_through(value)):
         return call_function(ctx, value, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)
-
-
-def is_of_numpys(value: Any) -> bool:
-    """Whether ``out`` means in a call of it what it means in NumPy: the array that receives the result and is returned."""
-    owner = value.__self__ if isinstance(value, types.BuiltinMethodType) else None
-    of_library = root_of(value) in ("numpy", "scipy") and not isinstance(value, np.vectorize)
-    return of_library or isinstance(value, np.ufunc) or isinstance(owner, np.ufunc)
 
 
 def call_composition(

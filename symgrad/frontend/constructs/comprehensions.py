@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 from symgrad.frontend.constructs.loops import rounds_from
@@ -22,7 +23,7 @@ from symgrad.frontend.state.program_state import Frame, Going, is_long
 from symgrad.frontend.state.tables import expression
 from symgrad.frontend.values.operators import binary
 from symgrad.frontend.values.truths import condition
-from symgrad.ir.core import Const, Value
+from symgrad.ir.core import Const
 from symgrad.ops.composed.iterating import first_value, first_value_or
 
 OVER = "%over"  #: the parameter for the first iterable of a generator expression, which is evaluated at once
@@ -128,43 +129,7 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
             bind(ctx, generator.target, item)
             filtered(generator.ifs)
 
-        if isinstance(over, Generator):
-            gathered(ctx, over, each, generator.iter, lazily=False)
-            return
-        items = items_of_loop(ctx, over, generator.iter)
-        guess = [*guess_names(ctx, [inner.target for inner in generators[k:]]), key]
-        if isinstance(items, Firsts):
-            each_of_firsts(ctx, over, items.most, each, generator.iter)
-            return
-        if isinstance(items, list):
-            for place in itertools.count():
-                if is_long(over, ctx.state):
-                    rounds_from(ctx, over, place, loop_key(ctx, generator.iter), guess, each, generator.iter)
-                    return
-                now = items_now(ctx, over, items, generator.iter)
-                if place >= len(now):
-                    return
-                ctx.write_out(generator.iter)
-                bind(ctx, generator.target, now[place])
-                filtered(generator.ifs)
-        assert not isinstance(items, list)
-        going = Going(held_lists(ctx, over))
-        ctx.going.append(going)
-        written_out = ctx.unroll or isinstance(getattr(node, "elt", None), ast.Lambda)  # a list of any length holds no functions
-        if written_out and (indices := indices_of(items)) is not None:
-            for place in indices:
-                bind(ctx, generator.target, items.item(Const(place)))
-                filtered(generator.ifs)
-            ctx.going.remove(going)
-            return
-
-        def body(index: Value) -> None:
-            bind(ctx, generator.target, items.item(index))
-            filtered(generator.ifs)
-
-        hint = generator.target.id if isinstance(generator.target, ast.Name) and items.counts else None
-        counted(ctx, loop_key(ctx, generator.iter), guess, items.bounds, body, ctx.loc(generator.target), hint)
-        ctx.going.remove(going)
+        each_item(ctx, generators[k:], over, key, each, isinstance(getattr(node, "elt", None), ast.Lambda))
 
     result: Binding = MISSING
     try:
@@ -176,3 +141,45 @@ def gather(ctx: Lowering, generators: list[ast.comprehension], start: Any, step:
             for name_ in [n for n in ctx.state.names if n[0] is ctx.frame]:
                 del ctx.state.names[name_]
         ctx.frame = outer
+
+
+def each_item(
+    ctx: Lowering,
+    generators: list[ast.comprehension],
+    over: Binding,
+    key: tuple[Frame, str],
+    each: Callable[[Binding], None],
+    makes_functions: bool,
+) -> None:
+    """Run the first of the loops: once for each known item, or as a loop of the program; ``key`` names the value so far."""
+    generator = generators[0]
+    if isinstance(over, Generator):
+        gathered(ctx, over, each, generator.iter, lazily=False)
+        return
+    items = items_of_loop(ctx, over, generator.iter)
+    guess = [*guess_names(ctx, [inner.target for inner in generators]), key]
+    if isinstance(items, Firsts):
+        each_of_firsts(ctx, over, items.most, each, generator.iter)
+        return
+    if isinstance(items, list):
+        for place in itertools.count():
+            if is_long(over, ctx.state):
+                rounds_from(ctx, over, place, loop_key(ctx, generator.iter), guess, each, generator.iter)
+                return
+            now = items_now(ctx, over, items, generator.iter)
+            if place >= len(now):
+                return
+            ctx.write_out(generator.iter)
+            each(now[place])
+    assert not isinstance(items, list)
+    going = Going(held_lists(ctx, over))
+    ctx.going.append(going)
+    written_out = ctx.unroll or makes_functions  # a list of any length holds no functions
+    if written_out and (indices := indices_of(items)) is not None:
+        for place in indices:
+            each(items.item(Const(place)))
+    else:
+        hint = generator.target.id if isinstance(generator.target, ast.Name) and items.counts else None
+        place, loc = loop_key(ctx, generator.iter), ctx.loc(generator.target)
+        counted(ctx, place, guess, items.bounds, lambda index: each(items.item(index)), loc, hint)
+    ctx.going.remove(going)

@@ -29,10 +29,11 @@ PLAIN = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Subscri
 #: attributes of arrays
 ATTRIBUTES = frozenset({"T", "shape", "size", "ndim"})
 #: methods of arrays that do not modify them
-METHODS = frozenset({
-    "sum", "mean", "prod", "std", "var", "max", "min", "argmax", "argmin", "all", "any", "dot", "copy", "reshape", "ravel", "flatten",
-    "transpose", "cumsum", "cumprod", "clip", "astype", "item", "trace",
-})  # fmt: skip
+METHODS = frozenset(
+    """
+    sum mean prod std var max min argmax argmin all any dot copy reshape ravel flatten transpose cumsum cumprod clip astype item trace
+    """.split()
+)
 #: builtin functions of numbers
 FUNCTIONS = {"abs": abs, "float": float, "int": int, "len": len, "max": max, "min": min, "round": round}
 #: modules whose functions may appear in the text, by their usual names

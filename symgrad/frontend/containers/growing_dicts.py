@@ -413,5 +413,5 @@ def undecided(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], no
     raise Raised
 
 
-__all__ = ["as_dict", "check_attribute", "check_known", "class_of_growing", "dict_of", "is_growing", "is_to_grow", "let_grow", "lists_of",
-    "new_dict", "new_growing", "note_new_key", "note_new_site", "text_around_growing", "update"]  # fmt: skip
+__all__ = ["as_dict", "check_attribute", "check_known", "class_of_growing", "dict_of", "is_growing", "is_to_grow", "let_grow", "lists_of"]
+__all__ += ["new_dict", "new_growing", "note_new_key", "note_new_site", "text_around_growing", "update"]

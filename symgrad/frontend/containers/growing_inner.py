@@ -202,6 +202,5 @@ def is_same_function(one: Binding, other: Binding) -> bool:
     return one.node is other.node and not one.defaults and not other.defaults
 
 
-__all__ = [
-    "ORDERED", "check_pool", "enter_pools", "is_inner", "is_inner_site", "name_in", "new_in_pool", "note_apart", "note_inner", "pool_of",
-]  # fmt: skip
+__all__ = ["ORDERED", "check_pool", "enter_pools", "is_inner", "is_inner_site", "name_in", "new_in_pool", "note_apart", "note_inner"]
+__all__ += ["pool_of"]

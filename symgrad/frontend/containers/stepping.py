@@ -36,14 +36,13 @@ from symgrad.ops.composed import iterating, shared_reading, stepping, without_lo
 
 FRESH, USED = Static("fresh"), Static("used")
 #: recipes that become generators when they are iterated over, with their source texts
-TEXTS: dict[Any, Callable[..., Any]] = {
-    map: iterating.mapped, filter: iterating.kept, itertools.filterfalse: iterating.dropped, itertools.starmap: iterating.starmap,
-    itertools.takewhile: iterating.takewhile, itertools.dropwhile: iterating.dropwhile, itertools.chain: iterating.chain,
-    itertools.chain.from_iterable: iterating.from_iterable, itertools.accumulate: iterating.accumulated,
-    itertools.islice: iterating.sliced, itertools.compress: iterating.compressed, itertools.count: iterating.counting,
-    itertools.repeat: iterating.repeat, itertools.cycle: iterating.cycle, itertools.pairwise: iterating.pairwise,
-    iter: iterating.called, itertools.product: iterating.product_of_two, itertools.combinations: iterating.pairs_of,
-}  # fmt: skip
+TEXTS: dict[Any, Callable[..., Any]] = (
+    {getattr(itertools, name): getattr(iterating, name) for name in "starmap takewhile dropwhile chain repeat cycle pairwise".split()}
+    | {map: iterating.mapped, filter: iterating.kept, iter: iterating.called, itertools.filterfalse: iterating.dropped}
+    | {itertools.chain.from_iterable: iterating.from_iterable, itertools.accumulate: iterating.accumulated}
+    | {itertools.islice: iterating.sliced, itertools.compress: iterating.compressed, itertools.count: iterating.counting}
+    | {itertools.product: iterating.product_of_two, itertools.combinations: iterating.pairs_of}
+)
 
 #: the classes of records, and the Python class of each
 CLASSES: dict[type, type] = stepping.CLASSES | without_lookahead.CLASSES | shared_reading.CLASSES
@@ -456,18 +455,5 @@ def chained(ctx: Lowering, iterables: list[Binding], node: ast.AST) -> Obj:
     return chain
 
 
-__all__ = [
-    "begin",
-    "class_of_iterator",
-    "held_now",
-    "is_iterator",
-    "is_record",
-    "iterator",
-    "new_record",
-    "own_iterator",
-    "record",
-    "site_of",
-    "sites_of",
-    "use",
-    "with_position",
-]
+__all__ = ["begin", "class_of_iterator", "held_now", "is_iterator", "is_record", "iterator", "new_record", "own_iterator", "record"]
+__all__ += ["site_of", "sites_of", "use", "with_position"]

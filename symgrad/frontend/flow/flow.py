@@ -93,18 +93,25 @@ def lower_one(ctx: Lowering, node: ast.stmt, rest: list[ast.stmt]) -> bool:
 
 
 STATEMENT_WORDS = {
-    "ClassDef": "a class definition", "AsyncFor": "an async for", "AsyncWith": "an async with", "AsyncFunctionDef": "an async function",
-    "With": "a with statement", "Global": "an assignment to a global", "Import": "an import",
+    "ClassDef": "a class definition",
+    "AsyncFor": "an async for",
+    "AsyncWith": "an async with",
+    "AsyncFunctionDef": "an async function",
+    "With": "a with statement",
+    "Global": "an assignment to a global",
+    "Import": "an import",
     "ImportFrom": "an import",
-}  # fmt: skip
+}
 
 WAIT_OUTSIDE = "write it as a plain def, and await its inputs before the call"
 #: the hint for a statement that is not supported
 STATEMENTS_INSTEAD: dict[type[ast.stmt], str] = {
     ast.ClassDef: "write it outside the function",
     ast.TryStar: "handle each class with except, without the star",
-    ast.AsyncFunctionDef: WAIT_OUTSIDE, ast.AsyncFor: WAIT_OUTSIDE, ast.AsyncWith: WAIT_OUTSIDE,
-}  # fmt: skip
+    ast.AsyncFunctionDef: WAIT_OUTSIDE,
+    ast.AsyncFor: WAIT_OUTSIDE,
+    ast.AsyncWith: WAIT_OUTSIDE,
+}
 
 
 def statement_word(node: ast.stmt) -> str:

@@ -251,5 +251,5 @@ def sequence_of(ctx: Lowering, items: Sequence[Binding], node: ast.AST) -> Ref |
     return sequence
 
 
-__all__ = ["FEW", "has_parts", "item_value", "listed", "of_any_length", "own_lists", "owns_items", "see_within", "sequence_of", "shares",
-    "takes_over"]  # fmt: skip
+__all__ = ["FEW", "has_parts", "item_value", "listed", "of_any_length", "own_lists", "owns_items", "see_within", "sequence_of", "shares"]
+__all__ += ["takes_over"]

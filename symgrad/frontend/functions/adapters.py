@@ -34,9 +34,14 @@ from symgrad.text import is_name
 NUMBERS = (float, complex, int, np.generic)
 #: kinds of callables that are written in C, or wrap one that is
 OF_C = (
-    np.ufunc, np.vectorize, types.BuiltinFunctionType, types.MethodDescriptorType, types.MethodWrapperType, types.WrapperDescriptorType,
+    np.ufunc,
+    np.vectorize,
+    types.BuiltinFunctionType,
+    types.MethodDescriptorType,
+    types.MethodWrapperType,
+    types.WrapperDescriptorType,
     type(np.sum),
-)  # fmt: skip
+)
 #: the attribute of a generated function that holds its target
 ADAPTS = "__symgrad_adapts__"
 #: the classes of getters in ``operator``

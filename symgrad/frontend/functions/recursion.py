@@ -178,8 +178,9 @@ def returns_nothing(node: ast.FunctionDef | ast.Lambda) -> bool:
     return not any(isinstance(inner, ast.Return) and inner.value is not None for inner in body_nodes(node))
 
 
-def general(ctx: Lowering, binding: Binding, operands: list[Operand], arrays: list[Ref | None], node: ast.AST,
-            type_of: Callable[[Type], Type]) -> Skeleton:  # fmt: skip
+def general(
+    ctx: Lowering, binding: Binding, operands: list[Operand], arrays: list[Ref | None], node: ast.AST, type_of: Callable[[Type], Type]
+) -> Skeleton:
     """The form of an argument without the facts that vary by call: values, and extents, as ``type_of`` says.
 
     ``arrays`` is parallel to ``operands``.

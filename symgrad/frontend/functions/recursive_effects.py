@@ -475,7 +475,6 @@ def widened(type_: Type) -> Type:
     return List(widened(type_.item), type_.of) if isinstance(type_, List) else type_
 
 
-__all__ = [
-    "Recursive", "begin", "changed_at_end", "check_apart", "final_values", "hand_back", "handed_over", "is_as_before", "learn_changes",
-    "learn_reads", "learn_sharing", "of_any_length_from_now", "outs_for", "parts_of_arguments", "result_of", "widened",
-]  # fmt: skip
+__all__ = ["Recursive", "begin", "changed_at_end", "check_apart", "final_values", "hand_back", "handed_over", "is_as_before"]
+__all__ += ["learn_changes", "learn_reads", "learn_sharing", "of_any_length_from_now", "outs_for", "parts_of_arguments", "result_of"]
+__all__ += ["widened"]

@@ -22,23 +22,37 @@ from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import Object, Scalar
 
 #: draws: the names of the parameters, and the dtype of one number
-DRAWS = {
-    **dict.fromkeys(("random", "random_sample", "standard_normal", "standard_exponential"), ("size", "f64")),
-    **dict.fromkeys(("normal", "laplace", "logistic", "gumbel"), ("loc scale size", "f64")),
-    "uniform": ("low high size", "f64"), "exponential": ("scale size", "f64"), "rayleigh": ("scale size", "f64"),
-    "lognormal": ("mean sigma size", "f64"), "gamma": ("shape scale size", "f64"), "standard_gamma": ("shape size", "f64"),
-    "beta": ("a b size", "f64"), "standard_t": ("df size", "f64"), "chisquare": ("df size", "f64"), "weibull": ("a size", "f64"),
-    "integers": ("low high size", "i64"), "randint": ("low high size", "i64"), "poisson": ("lam size", "i64"),
-    "binomial": ("n p size", "i64"),
-}  # fmt: skip
+DRAWS = (
+    {
+        name: (parameters, "f64")
+        for parameters, names in {
+            "size": "random random_sample standard_normal standard_exponential",
+            "loc scale size": "normal laplace logistic gumbel",
+            "low high size": "uniform",
+            "scale size": "exponential rayleigh",
+            "mean sigma size": "lognormal",
+            "shape scale size": "gamma",
+            "shape size": "standard_gamma",
+            "a b size": "beta",
+            "df size": "standard_t chisquare",
+            "a size": "weibull",
+        }.items()
+        for name in names.split()
+    }
+    | dict.fromkeys(("integers", "randint"), ("low high size", "i64"))
+    | {"poisson": ("lam size", "i64"), "binomial": ("n p size", "i64")}
+)
 #: draws whose arguments are the sizes
 SPREAD = {"rand": "random_sample", "randn": "standard_normal"}
 #: draws that shift and scale another one: which, and the defaults of the parameters
 SCALED = {
-    "normal": ("standard_normal", (0.0, 1.0)), "uniform": ("random", (0.0, 1.0)), "exponential": ("standard_exponential", (1.0,)),
+    "normal": ("standard_normal", (0.0, 1.0)),
+    "uniform": ("random", (0.0, 1.0)),
+    "exponential": ("standard_exponential", (1.0,)),
     "lognormal": ("standard_normal", (0.0, 1.0)),
-    **{name: (name, (0.0, 1.0)) for name in ("laplace", "logistic", "gumbel")}, "rayleigh": ("rayleigh", (1.0,)),
-}  # fmt: skip
+    **{name: (name, (0.0, 1.0)) for name in ("laplace", "logistic", "gumbel")},
+    "rayleigh": ("rayleigh", (1.0,)),
+}
 
 #: calls a method of the generator with positional operands, and one named ``size``
 Call = Callable[[str, list[Binding], dict[str, Binding]], Binding]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import collections
-import dataclasses
-import sys
 import types
 from collections import deque
 from collections.abc import Callable
@@ -16,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
-from symgrad.frontend.calls.attributes import attribute_of
 from symgrad.frontend.calls.declared import call_function
 from symgrad.frontend.calls.distributions import call_distribution, distribution_of
 from symgrad.frontend.calls.rows import call_row
@@ -29,8 +26,8 @@ from symgrad.frontend.containers.iterables import indices_of, items_of
 from symgrad.frontend.containers.stepping import begin
 from symgrad.frontend.flow.absent import as_python_does, definite
 from symgrad.frontend.flow.edges import GIVEN
-from symgrad.frontend.flow.flow import choose
 from symgrad.frontend.library.arrays import is_of_dtype
+from symgrad.frontend.library.dataclass_methods import call_generated
 from symgrad.frontend.library.draws import drawn, is_generator
 from symgrad.frontend.library.messages import is_message, logged
 from symgrad.frontend.library.number_methods import number_method
@@ -71,10 +68,7 @@ from symgrad.frontend.state.bindings import (
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.conversions import standing_for
 from symgrad.frontend.state.tables import METHODS, method
-from symgrad.frontend.values.comparison import comparison
 from symgrad.frontend.values.exact import exact_class
-from symgrad.frontend.values.printed import shown
-from symgrad.frontend.values.truths import truth
 from symgrad.ir.core import FALSE, Const, Operand
 from symgrad.ir.types import Array, Scalar, Unknown
 from symgrad.ops import spelling
@@ -100,73 +94,103 @@ def call_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], k
             return send(ctx, owner, args[0], node)
         case Static(value):
             return ctx.apply(Static(getattr(value, name), name), args, kwargs, node)
-        case Obj(key) if key.kind == "record":
-            if name == GIVEN:  # __init__ of a Python exception class
-                return METHODS["record", GIVEN](ctx, owner, args, node)
-            function = from_class(ctx, key.cls, name)
-            if (base := generated(key.cls, name)) is not None:
-                return call_generated(ctx, owner, base, name, args, node)
-            if name == "__setattr__" and function is not None and len(args) == 2:  # super().__setattr__
-                return ctx.apply(Static(object.__setattr__), [owner, *args], {}, node)
-            if is_derived(owner) and is_base_method(function):
-                rely_on_entry(ctx, key.cls, name)
-                return call_base(ctx, function.__name__, owner, args, kwargs, node)
-            if isinstance(function, types.FunctionType):
-                rely_on_class(ctx, owner, key.cls, name, function)
-                return call_function(ctx, function, [owner, *args], kwargs, node)
-        case External(value, text):
-            function = from_class(ctx, type(value), name)
-            if followed(ctx, function):
-                rely_on_class(ctx, MISSING, type(value), name, function)
-                ctx.rely(text, type(value), "type")
-                return call_function(ctx, function, [owner, *args], kwargs, node)
-            if isinstance(value, collections.UserDict | collections.UserList):
-                change_outside(ctx, owner)
-                what = f"{name!r} of an instance of {type(value).__name__} from outside the function may change it"
-                raise UnsupportedSyntax(what, ctx.loc(node), "make the instance in the function")
-            if name in ("items", "keys", "values", "get") and isinstance(value, dict):
-                return external_dict_method(ctx, value, text, name, args, node)
-            if name == "copy" and type(value) is dict and not args and not kwargs:
-                return ctx.apply(Static(dict), [owner], {}, node)
-            if name in OF_SETS and not kwargs and isinstance(known := set_from_outside(ctx, owner, node), Obj):
-                return ctx.apply_method(known, name, args, node)
-            if isinstance(value, list | dict | set | bytearray | deque) and name not in ("index", "count", "copy"):
-                change_outside(ctx, owner)
-                raise UnsupportedSyntax(
-                    f"{name!r} of a {type(value).__name__} from outside the function may change it",
-                    ctx.loc(node),
-                    "make a copy in the function",
-                )
-            return opaque_method(ctx, owner, name, args, kwargs, node)
+        case External():
+            return method_of_outside(ctx, owner, name, args, kwargs, node)
         case Obj(key):
-            if key.kind != "record" and not kwargs:
-                check_method(ctx, exact_class(ctx, owner, node), name, args, node)
-            if key.kind == "dict" and name == "update" and kwargs:
-                args, kwargs = [*args, ctx.new_object("dict", kwargs.items())], {}
-            if name in OPERATIONS or name in OF_TWO:
-                return call_base(ctx, name, owner, args, kwargs, node)
-            if (key.kind, name) == ("list", "sort"):
-                return list_sort(ctx, owner, args, kwargs, node)
-            if name in ("popitem", "move_to_end") and set(kwargs) <= {"last"} and key.exact is collections.OrderedDict:
-                args, kwargs = [*args, *kwargs.values()], {}
-            if (function := METHODS.get(("set" if key.cls is set else key.kind, name))) is not None and not kwargs:
-                return function(ctx, owner, args, node)
-        case Tup(items, kind):
-            if name == "_replace" and kind is not None:
-                if wrong := [k for k in kwargs if k not in kind._fields]:
-                    raise UnsupportedSyntax(f"{kind.__name__} has no field {wrong[0]!r}", ctx.loc(node))
-                return Tup(tuple(kwargs.get(f, b) for f, b in zip(kind._fields, items, strict=True)), kind)
-            if name == "_asdict" and kind is not None and not args:
-                return ctx.new_object("dict", zip(kind._fields, items, strict=True))
-            own = None if kind is None else from_class(ctx, kind, name)
-            if name in ("index", "count") and not isinstance(own, types.FunctionType):
-                return ctx.apply_method(ctx.new_object("list", enumerate(items)), name, args, node)
-            if kind is not None and isinstance(own, types.FunctionType):
-                rely_on_class(ctx, MISSING, kind, name, own)
-                return call_function(ctx, own, [owner, *args], kwargs, node)
+            of_kind = method_of_record if key.kind == "record" else method_of_container
+            if (result := of_kind(ctx, owner, name, args, kwargs, node)) is not None:
+                return result
+        case Tup() if (result := method_of_tuple(ctx, owner, name, args, kwargs, node)) is not None:
+            return result
         case Ref() | Num():
             return array_method(ctx, owner, name, args, kwargs, node)
     raise UnsupportedSyntax(f"method {name!r} cannot be differentiated here", ctx.loc(node), INSTEAD.get(name, WRITE_OUT))
+
+
+Words = dict[str, Binding]
+
+
+def method_of_record(ctx: Lowering, owner: Obj, name: str, args: list[Binding], kwargs: Words, node: ast.AST) -> Binding | None:
+    """A method of an instance; None where its class has no such method."""
+    key = owner.key
+    if name == GIVEN:  # __init__ of a Python exception class
+        return METHODS["record", GIVEN](ctx, owner, args, node)
+    function = from_class(ctx, key.cls, name)
+    if (base := generated(key.cls, name)) is not None:
+        return call_generated(ctx, owner, base, name, args, node)
+    if name == "__setattr__" and function is not None and len(args) == 2:  # super().__setattr__
+        return ctx.apply(Static(object.__setattr__), [owner, *args], {}, node)
+    if is_derived(owner) and is_base_method(function):
+        rely_on_entry(ctx, key.cls, name)
+        return call_base(ctx, function.__name__, owner, args, kwargs, node)
+    if isinstance(function, types.FunctionType):
+        rely_on_class(ctx, owner, key.cls, name, function)
+        return call_function(ctx, function, [owner, *args], kwargs, node)
+    return None
+
+
+def method_of_outside(ctx: Lowering, owner: External, name: str, args: list[Binding], kwargs: Words, node: ast.AST) -> Binding:
+    """A method of an object from outside the function, which must not change it."""
+    value, text = owner.value, owner.text
+    function = from_class(ctx, type(value), name)
+    if followed(ctx, function):
+        rely_on_class(ctx, MISSING, type(value), name, function)
+        ctx.rely(text, type(value), "type")
+        return call_function(ctx, function, [owner, *args], kwargs, node)
+    if isinstance(value, collections.UserDict | collections.UserList):
+        change_outside(ctx, owner)
+        what = f"{name!r} of an instance of {type(value).__name__} from outside the function may change it"
+        raise UnsupportedSyntax(what, ctx.loc(node), "make the instance in the function")
+    if name in ("items", "keys", "values", "get") and isinstance(value, dict):
+        return external_dict_method(ctx, value, text, name, args, node)
+    if name == "copy" and type(value) is dict and not args and not kwargs:
+        return ctx.apply(Static(dict), [owner], {}, node)
+    if name in OF_SETS and not kwargs and isinstance(known := set_from_outside(ctx, owner, node), Obj):
+        return ctx.apply_method(known, name, args, node)
+    if isinstance(value, list | dict | set | bytearray | deque) and name not in ("index", "count", "copy"):
+        change_outside(ctx, owner)
+        raise UnsupportedSyntax(
+            f"{name!r} of a {type(value).__name__} from outside the function may change it",
+            ctx.loc(node),
+            "make a copy in the function",
+        )
+    return opaque_method(ctx, owner, name, args, kwargs, node)
+
+
+def method_of_container(ctx: Lowering, owner: Obj, name: str, args: list[Binding], kwargs: Words, node: ast.AST) -> Binding | None:
+    """A method of a list, dict or set; None where there is none of this name."""
+    key = owner.key
+    if key.kind != "record" and not kwargs:
+        check_method(ctx, exact_class(ctx, owner, node), name, args, node)
+    if key.kind == "dict" and name == "update" and kwargs:
+        args, kwargs = [*args, ctx.new_object("dict", kwargs.items())], {}
+    if name in OPERATIONS or name in OF_TWO:
+        return call_base(ctx, name, owner, args, kwargs, node)
+    if (key.kind, name) == ("list", "sort"):
+        return list_sort(ctx, owner, args, kwargs, node)
+    if name in ("popitem", "move_to_end") and set(kwargs) <= {"last"} and key.exact is collections.OrderedDict:
+        args, kwargs = [*args, *kwargs.values()], {}
+    if (function := METHODS.get(("set" if key.cls is set else key.kind, name))) is not None and not kwargs:
+        return function(ctx, owner, args, node)
+    return None
+
+
+def method_of_tuple(ctx: Lowering, owner: Tup, name: str, args: list[Binding], kwargs: Words, node: ast.AST) -> Binding | None:
+    """A method of a tuple or named tuple; None where there is none of this name."""
+    items, kind = owner.items, owner.kind
+    if name == "_replace" and kind is not None:
+        if wrong := [k for k in kwargs if k not in kind._fields]:
+            raise UnsupportedSyntax(f"{kind.__name__} has no field {wrong[0]!r}", ctx.loc(node))
+        return Tup(tuple(kwargs.get(f, b) for f, b in zip(kind._fields, items, strict=True)), kind)
+    if name == "_asdict" and kind is not None and not args:
+        return ctx.new_object("dict", zip(kind._fields, items, strict=True))
+    own = None if kind is None else from_class(ctx, kind, name)
+    if name in ("index", "count") and not isinstance(own, types.FunctionType):
+        return ctx.apply_method(ctx.new_object("list", enumerate(items)), name, args, node)
+    if kind is not None and isinstance(own, types.FunctionType):
+        rely_on_class(ctx, MISSING, kind, name, own)
+        return call_function(ctx, own, [owner, *args], kwargs, node)
+    return None
 
 
 #: methods that sort or partition an array in place, with the functions that return a new one
@@ -445,39 +469,3 @@ def list_copy(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> 
     copied = ctx.new_object(owner.key.kind, content, owner.key.cls, owner.key.exact)
     copied.key.unordered = owner.key.unordered
     return copied
-
-
-# ------------------------------------------------------------------ methods that dataclasses generate
-
-
-WORDS: dict[str, type[ast.cmpop]] = {"__eq__": ast.Eq, "__lt__": ast.Lt, "__le__": ast.LtE, "__gt__": ast.Gt, "__ge__": ast.GtE}
-
-
-def call_generated(ctx: Lowering, owner: Binding, base: type, word: str, args: list[Binding], node: ast.AST) -> Binding:
-    """The result of a generated method."""
-    fields = dataclasses.fields(base)
-    if word == "__repr__":
-        names = [f.name for f in fields if f.repr]
-        values = [shown(ctx, attribute_of(ctx, owner, name, node), node, "__repr__") for name in names]
-        cls = exact_class(ctx, owner, node)
-        template = f"{cls.__qualname__}({', '.join(f'{name}={{!r}}' for name in names)})"
-        return Num(ctx.call("format_text", Const(template), *values))
-    if word not in WORDS or len(args) != 1:
-        raise UnsupportedSyntax(f"{word} of a dataclass is not supported", ctx.loc(node), f"write {word} in the class")
-    if exact_class(ctx, args[0], node) is not exact_class(ctx, owner, node):
-        return Static(NotImplemented, "NotImplemented")
-    names = [f.name for f in fields if f.compare]
-    one, two = ([attribute_of(ctx, x, name, node) for name in names] for x in (owner, args[0]))
-    if word == "__eq__" and sys.version_info >= (3, 13):
-        return all_equal(ctx, one, two, node)
-    return comparison(ctx, WORDS[word](), Tup(tuple(one)), Tup(tuple(two)), node)
-
-
-def all_equal(ctx: Lowering, one: list[Binding], two: list[Binding], node: ast.AST) -> Binding:
-    """Whether values are equal pair by pair, up to the first that are not."""
-    if not one:
-        return Num(Const(True))
-    test = truth(ctx, comparison(ctx, ast.Eq(), one[0], two[0], node), node)
-    if isinstance(test, Const):
-        return all_equal(ctx, one[1:], two[1:], node) if test.value else Num(Const(False))
-    return choose(ctx, test, node, lambda: all_equal(ctx, one[1:], two[1:], node), lambda: Num(Const(False)))

@@ -18,8 +18,9 @@ from symgrad.frontend.objects.python_values import answer, operand_of
 from symgrad.frontend.state.bindings import MISSING, Binding, Generator, Iter, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.tables import SPECIAL, special
-from symgrad.frontend.values.comparison import comparison, negated
+from symgrad.frontend.values.comparison import comparison
 from symgrad.frontend.values.exact import exact_class
+from symgrad.frontend.values.identity import negated
 from symgrad.frontend.values.operators import binary
 from symgrad.frontend.values.truths import as_bool, truth
 from symgrad.ir.core import Const
@@ -27,6 +28,7 @@ from symgrad.ir.types import INT, Scalar, Type
 from symgrad.ops import spelling
 from symgrad.ops.composed.numbers import OF_MANY
 from symgrad.ops.composed.operators import FUNCTIONS
+from symgrad.tables import OPERATORS
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
@@ -178,10 +180,9 @@ def is_python_integer(type_: Type) -> bool:
 
 
 #: operators of two numbers, arrays or objects
-BINARY: dict[Any, type[ast.operator]] = {
-    operator.add: ast.Add, operator.sub: ast.Sub, operator.mul: ast.Mult, operator.truediv: ast.Div, operator.pow: ast.Pow,
-    operator.matmul: ast.MatMult, operator.floordiv: ast.FloorDiv, operator.mod: ast.Mod,
-}  # fmt: skip
+BINARY: dict[Any, type[ast.AST]] = {
+    OPERATORS[kind]: kind for kind in (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.MatMult, ast.FloorDiv, ast.Mod)
+}
 
 for _function, _kind in BINARY.items():
     SPECIAL[_function] = functools.partial(lambda ctx, args, kwargs, node, kind: binary(ctx, kind, args[0], args[1], node), kind=_kind)

@@ -24,10 +24,14 @@ from symgrad.ops.composed import numbers
 
 #: methods of Python numbers without a row, with their result types for dynamic numbers; None: not supported
 OF_PYTHON: dict[tuple[str, str], tuple[Callable[..., Any], Type | None]] = {
-    ("int", "bit_length"): (int.bit_length, INT), ("int", "bit_count"): (int.bit_count, INT), ("int", "to_bytes"): (int.to_bytes, None),
-    ("int", "as_integer_ratio"): (int.as_integer_ratio, None), ("float", "as_integer_ratio"): (float.as_integer_ratio, None),
-    ("float", "hex"): (float.hex, TEXT), ("float", "is_integer"): (float.is_integer, None),
-}  # fmt: skip
+    ("int", "bit_length"): (int.bit_length, INT),
+    ("int", "bit_count"): (int.bit_count, INT),
+    ("int", "to_bytes"): (int.to_bytes, None),
+    ("int", "as_integer_ratio"): (int.as_integer_ratio, None),
+    ("float", "as_integer_ratio"): (float.as_integer_ratio, None),
+    ("float", "hex"): (float.hex, TEXT),
+    ("float", "is_integer"): (float.is_integer, None),
+}
 
 
 def number_method(

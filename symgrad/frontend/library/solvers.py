@@ -24,9 +24,11 @@ from symgrad.ops.composed.equations import first_of, first_vector_of, moved_by, 
 SURE = Const(1.0)
 #: the result types of solvers that return a number or an array
 PLAIN: dict[str, Type] = {
-    **dict.fromkeys(("brentq", "brenth", "bisect", "ridder"), FLOAT), **dict.fromkeys(("toms748", "newton"), NUMBER),
-    "fsolve": Array("f64", (Dim("?"),), "C"), "odeint": Array("f64", (Dim("?"), Dim("?")), "C"),
-}  # fmt: skip
+    **dict.fromkeys(("brentq", "brenth", "bisect", "ridder"), FLOAT),
+    **dict.fromkeys(("toms748", "newton"), NUMBER),
+    "fsolve": Array("f64", (Dim("?"),), "C"),
+    "odeint": Array("f64", (Dim("?"), Dim("?")), "C"),
+}
 #: methods of ``minimize`` whose result is exactly on a bound if the minimum is
 ON_BOUNDS = (None, "l-bfgs-b", "tnc", "slsqp", "nelder-mead", "powell")
 
@@ -278,11 +280,15 @@ def height(solving: Solving, value: Binding) -> Operand:
 SOLVERS: dict[str, dict[str, Callable[[Solving], Binding]]] = {
     "scipy.optimize": {
         **dict.fromkeys(("brentq", "brenth", "bisect", "ridder", "toms748"), of_bracket),
-        "newton": of_newton, "root_scalar": of_root_scalar, "fsolve": of_fsolve, "root": of_root, "fixed_point": of_fixed_point,
+        "newton": of_newton,
+        "root_scalar": of_root_scalar,
+        "fsolve": of_fsolve,
+        "root": of_root,
+        "fixed_point": of_fixed_point,
         "minimize": of_minimize,
     },
     "scipy.integrate": {"quad": of_quad, "solve_ivp": of_solve_ivp, "odeint": of_odeint},
-}  # fmt: skip
+}
 
 
 def call_solver(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding | None:

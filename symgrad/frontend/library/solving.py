@@ -29,9 +29,10 @@ from symgrad.text import is_name
 
 #: the types of the result attributes that have no derivative
 TYPES: dict[str, Type] = {
-    **dict.fromkeys(("success", "converged"), BOOL), **dict.fromkeys(("message", "flag", "method"), Object("str")),
-    **dict.fromkeys(("status", "nfev", "njev", "nhev", "nit", "nlu", "iterations", "function_calls"), INT),
-}  # fmt: skip
+    **dict.fromkeys(("success", "converged"), BOOL),
+    **dict.fromkeys(("message", "flag", "method"), Object("str")),
+    **dict.fromkeys("status nfev njev nhev nit nlu iterations function_calls".split(), INT),
+}
 #: other attributes of SciPy's results: methods of dicts, and attributes of single methods
 OTHERS = """
     get keys values items copy pop popitem setdefault update clear jac jac_inv hess hess_inv fun fjac r qtf cov_x ipvt final_simplex

@@ -1,10 +1,11 @@
-"""Methods of NumPy's universal functions: ``np.add.at``, ``np.add.reduce`` and the like."""
+"""NumPy's universal functions: their methods (``np.add.at``, ``np.add.reduce`` and the like) and their argument ``out``."""
 
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Callable
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from symgrad.frontend.flow.aliases import of_each
 from symgrad.frontend.memory.loads import Index, bools_as_masks, index_item
 from symgrad.frontend.objects.opaque import opaque
 from symgrad.frontend.objects.operands import unwrap
+from symgrad.frontend.objects.reading import root_of
 from symgrad.frontend.state.bindings import Binding, Num, Ref, Static, Tup
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.conversions import spelled
@@ -24,19 +26,26 @@ from symgrad.ops.shapes import rank_of
 
 #: methods of ufuncs that equal a function, except for the axis, which defaults to 0
 SAID: dict[tuple[str, str], Callable[..., object]] = {
-    ("reduce", "add"): np.sum, ("reduce", "multiply"): np.prod, ("reduce", "maximum"): np.max, ("reduce", "minimum"): np.min,
-    ("reduce", "logical_and"): np.all, ("reduce", "logical_or"): np.any, ("reduce", "logaddexp"): logaddexp_reduce,
-    ("accumulate", "add"): np.cumsum, ("accumulate", "multiply"): np.cumprod,
-}  # fmt: skip
+    ("reduce", "add"): np.sum,
+    ("reduce", "multiply"): np.prod,
+    ("reduce", "maximum"): np.max,
+    ("reduce", "minimum"): np.min,
+    ("reduce", "logical_and"): np.all,
+    ("reduce", "logical_or"): np.any,
+    ("reduce", "logaddexp"): logaddexp_reduce,
+    ("accumulate", "add"): np.cumsum,
+    ("accumulate", "multiply"): np.cumprod,
+}
 #: those functions that take a dtype
 TYPED = (np.sum, np.prod, np.cumsum, np.cumprod, logaddexp_reduce)
 #: the rows of ``accumulate`` and ``reduceat``
 RUNNING = {("accumulate", "maximum"): "running_max", ("accumulate", "minimum"): "running_min", ("reduceat", "add"): "sum_from"}
 #: the parameters of the methods in NumPy's order; the functions above may have another order
 PARAMETERS: dict[str, tuple[str, ...]] = {
-    "reduce": ("array", "axis", "dtype", "out", "keepdims", "initial", "where"), "accumulate": ("array", "axis", "dtype", "out"),
+    "reduce": tuple("array axis dtype out keepdims initial where".split()),
+    "accumulate": ("array", "axis", "dtype", "out"),
     "reduceat": ("array", "indices", "axis", "dtype", "out"),
-}  # fmt: skip
+}
 #: the parameters that are arrays
 OPERANDS = ("array", "indices")
 #: ufuncs that may reduce several axes at once, besides those with an identity
@@ -101,3 +110,19 @@ def add_at(ctx: Lowering, target: Ref, index: Binding, value: Binding, negative:
     version = ctx.call("add_at", base, amount, *[o for s in path for o in s.operands], index=spelled(path), hint=target.location.name)
     ctx.replace_version(target.location, version)
     return Static(None)
+
+
+def with_out_by_name(value: np.ufunc, args: list[Binding], kwargs: dict[str, Binding]) -> tuple[list[Binding], dict[str, Binding]]:
+    """The arguments of a ufunc, with the array that it is written to by the name ``out``, alone."""
+    if len(args) == value.nin + 1 and value.nout == 1:
+        kwargs, args = {**kwargs, "out": args[-1]}, args[:-1]
+    if isinstance(held := kwargs.get("out"), Tup) and len(held.items) == 1:
+        kwargs = {**kwargs, "out": held.items[0]}
+    return args, kwargs
+
+
+def is_of_numpys(value: Any) -> bool:
+    """Whether ``out`` means in a call of it what it means in NumPy: the array that receives the result and is returned."""
+    owner = value.__self__ if isinstance(value, types.BuiltinMethodType) else None
+    of_library = root_of(value) in ("numpy", "scipy") and not isinstance(value, np.vectorize)
+    return of_library or isinstance(value, np.ufunc) or isinstance(owner, np.ufunc)

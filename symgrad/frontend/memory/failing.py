@@ -45,14 +45,17 @@ OF_LISTS = Raisable((ValueError, TypeError, OverflowError), exact=True)
 OF_NUMBERS = Raisable((ValueError, TypeError, IndexError, ArithmeticError))
 #: conversions, and the exceptions that they raise
 CONVERSIONS: dict[Any, tuple[type, ...]] = {
-    **dict.fromkeys((float, int, complex), (ValueError, TypeError, OverflowError)), len: (TypeError,),
+    **dict.fromkeys((float, int, complex), (ValueError, TypeError, OverflowError)),
+    len: (TypeError,),
     **dict.fromkeys((str, repr, type, id, tuple, slice, print), ()),
-}  # fmt: skip
+}
 #: functions of texts and sets that may raise, with the exceptions
 OF_TEXTS: dict[Any, tuple[type, ...]] = {
-    operator.getitem: (IndexError,), str.format: (Exception,), **dict.fromkeys((str.center, str.ljust, str.rjust), (TypeError,)),
+    operator.getitem: (IndexError,),
+    str.format: (Exception,),
+    **dict.fromkeys((str.center, str.ljust, str.rjust), (TypeError,)),
     **dict.fromkeys((str.index, str.rindex, str.split, str.rsplit), (ValueError,)),
-}  # fmt: skip
+}
 #: internal rows, which never raise
 SILENT = frozenset(
     {
@@ -189,12 +192,19 @@ def is_python(type_: Type) -> bool:
 
 #: functions of ``math``: the tests of one operand for which they raise a ``ValueError``
 DOMAINS: dict[str, tuple[tuple[str, float], ...]] = {
-    "sqrt": (("less", 0.0),), "log": (("less_equal", 0.0),), "log2": (("less_equal", 0.0),), "log10": (("less_equal", 0.0),),
-    "log1p": (("less_equal", -1.0),), "arccosh": (("less", 1.0),), "arcsin": (("less", -1.0), ("greater", 1.0)),
-    "arccos": (("less", -1.0), ("greater", 1.0)), "arctanh": (("less_equal", -1.0), ("greater_equal", 1.0)),
-    "sin": (("equal", -math.inf), ("equal", math.inf)), "cos": (("equal", -math.inf), ("equal", math.inf)),
+    "sqrt": (("less", 0.0),),
+    "log": (("less_equal", 0.0),),
+    "log2": (("less_equal", 0.0),),
+    "log10": (("less_equal", 0.0),),
+    "log1p": (("less_equal", -1.0),),
+    "arccosh": (("less", 1.0),),
+    "arcsin": (("less", -1.0), ("greater", 1.0)),
+    "arccos": (("less", -1.0), ("greater", 1.0)),
+    "arctanh": (("less_equal", -1.0), ("greater_equal", 1.0)),
+    "sin": (("equal", -math.inf), ("equal", math.inf)),
+    "cos": (("equal", -math.inf), ("equal", math.inf)),
     "tan": (("equal", -math.inf), ("equal", math.inf)),
-}  # fmt: skip
+}
 
 
 def of_math(ctx: Lowering, name: str, args: list[Operand]) -> Iterator[Failure]:

@@ -232,51 +232,17 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             index = index_of(ctx, node)
             vector = in_a_row(ctx, whole_array)
             return ctx.make(ctx.call("take", ctx.read(vector, whole), *index.operands, index=index.spec))
-        case External(value) if value is np.s_ or value is np.index_exp:
-            return index_itself(ctx, index_of(ctx, node), value is np.index_exp, whole)
-        case External(value) if value is np.r_ or value is np.c_:
-            return joined(ctx, value, index_of(ctx, node), whole)
-        case External(value) if value is np.mgrid or value is np.ogrid:
-            return grid(ctx, value, index_of(ctx, node), whole)
-        case External(value) if type(value) in (list, tuple) and isinstance(node, ast.Slice):
-            return load(ctx, ctx.apply(Static(type(value)), [owner], {}, whole), node, whole)
         case External(value, text):
-            return item_of_external(ctx, value, text, held_item(ctx, node, whole), whole)
-        case Static(value) if is_enumeration(value):
-            return Static(value[static_index(ctx, index_of(ctx, node), whole)])
-        case Static(value) if isinstance(value, str | bytes | range):
-            index = index_of(ctx, node)
-            if index.spec == "i" and isinstance(value, str) and not isinstance(index.operands[0], Const):
-                return python_item(ctx, owner, index, whole)
-            if index.spec == "s" and isinstance(value, str) and not all(isinstance(operand, Const) for operand in index.operands):
-                return python_item(ctx, owner, index, whole)
-            key = static_index(ctx, index, whole)
-            if isinstance(key, int) and not -len(value) <= key < len(value):
-                word = {str: "string index", bytes: "index", range: "range object index"}[type(value)]
-                return definite(ctx, MISSING, whole, IndexError, f"{word} out of range")
-            return static_binding(as_python_does(ctx, whole, lambda: value[key]))
-        case Static(value) if is_closed(value) and hasattr(value, "__getitem__") and not isinstance(node, Index):
-            return item_of_closed(ctx, owner, node, whole)
+            return item_from_outside(ctx, owner, value, text, node, whole)
+        case Static() if (item := item_of_static(ctx, owner, node, whole)) is not None:
+            return item
         case Num() if python_class(owner) is str:
             return python_item(ctx, owner, index_of(ctx, node), whole)
         case Num(operand) if isinstance(operand.type, Unknown):
             index = index_of(ctx, node)
             return ctx.make(ctx.call("take", operand, *index.operands, index=index.spec))
-        case Num(operand) if isinstance(operand.type, Scalar):
-            if operand.type.dtype is None and not isinstance(node, Index):
-                kind = exact_class(ctx, owner, whole).__name__
-                return definite(ctx, MISSING, whole, TypeError, f"{kind!r} object is not subscriptable")
-            index = index_of(ctx, node)
-            if index.spec == "":
-                return owner
-            if index.spec == "e":  # an array without axes, but the number itself has no axes
-                return ctx.make(ctx.call("to_array", operand, dtype=None))
-            if set(index.spec) <= {"e", "n"}:
-                return ctx.make(ctx.call("reshape", operand, *[Const(1)] * index.spec.count("n")))
-            if operand.type.dtype != "any" and any(is_bool(o.type) for o in index.operands):  # a mask of a NumPy number
-                return load(ctx, ctx.make(ctx.call("to_array", operand, dtype=None)), index, whole)
-            if set(index.spec) <= {"i", "s", "e", "n"}:
-                return definite(ctx, MISSING, whole, IndexError, "invalid index to scalar variable.")
+        case Num(operand) if isinstance(operand.type, Scalar) and (item := item_of_scalar(ctx, owner, operand, node, whole)) is not None:
+            return item
         case Obj(key) if key.kind == "record":
             return ctx.apply_method(owner, "__getitem__", [held_item(ctx, node, whole)], whole)
     if is_iterator(owner):
@@ -285,6 +251,58 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
     text = ast.unparse(whole.value) if isinstance(whole, ast.Subscript) else "x"
     hint = f"write np.atleast_1d({text}) for {text}, or give the function an array"
     raise UnsupportedSyntax("this cannot be indexed", ctx.loc(whole), hint)
+
+
+def item_from_outside(ctx: Lowering, owner: Binding, value: Any, text: str, node: ast.expr | Index, whole: ast.AST) -> Binding:
+    """An item of an object from outside; NumPy's objects that are subscripted make indices and arrays."""
+    if value is np.s_ or value is np.index_exp:
+        return index_itself(ctx, index_of(ctx, node), value is np.index_exp, whole)
+    if value is np.r_ or value is np.c_:
+        return joined(ctx, value, index_of(ctx, node), whole)
+    if value is np.mgrid or value is np.ogrid:
+        return grid(ctx, value, index_of(ctx, node), whole)
+    if type(value) in (list, tuple) and isinstance(node, ast.Slice):
+        return load(ctx, ctx.apply(Static(type(value)), [owner], {}, whole), node, whole)
+    return item_of_external(ctx, value, text, held_item(ctx, node, whole), whole)
+
+
+def item_of_static(ctx: Lowering, owner: Static, node: ast.expr | Index, whole: ast.AST) -> Binding | None:
+    """An item of an object that is known at compile time; None for objects without items."""
+    value = owner.value
+    if is_enumeration(value):
+        return Static(value[static_index(ctx, index_of(ctx, node), whole)])
+    if isinstance(value, str | bytes | range):
+        index = index_of(ctx, node)
+        if isinstance(value, str) and index.spec in ("i", "s") and not all(isinstance(operand, Const) for operand in index.operands):
+            return python_item(ctx, owner, index, whole)
+        key = static_index(ctx, index, whole)
+        if isinstance(key, int) and not -len(value) <= key < len(value):
+            word = {str: "string index", bytes: "index", range: "range object index"}[type(value)]
+            return definite(ctx, MISSING, whole, IndexError, f"{word} out of range")
+        return static_binding(as_python_does(ctx, whole, lambda: value[key]))
+    if is_closed(value) and hasattr(value, "__getitem__") and not isinstance(node, Index):
+        return item_of_closed(ctx, owner, node, whole)
+    return None
+
+
+def item_of_scalar(ctx: Lowering, owner: Num, operand: Operand, node: ast.expr | Index, whole: ast.AST) -> Binding | None:
+    """A number under a subscript: NumPy's, with an index that selects no axis, or an error; None for an index of another kind."""
+    assert isinstance(operand.type, Scalar)
+    if operand.type.dtype is None and not isinstance(node, Index):
+        kind = exact_class(ctx, owner, whole).__name__
+        return definite(ctx, MISSING, whole, TypeError, f"{kind!r} object is not subscriptable")
+    index = index_of(ctx, node)
+    if index.spec == "":
+        return owner
+    if index.spec == "e":  # an array without axes, but the number itself has no axes
+        return ctx.make(ctx.call("to_array", operand, dtype=None))
+    if set(index.spec) <= {"e", "n"}:
+        return ctx.make(ctx.call("reshape", operand, *[Const(1)] * index.spec.count("n")))
+    if operand.type.dtype != "any" and any(is_bool(o.type) for o in index.operands):  # a mask of a NumPy number
+        return load(ctx, ctx.make(ctx.call("to_array", operand, dtype=None)), index, whole)
+    if set(index.spec) <= {"i", "s", "e", "n"}:
+        return definite(ctx, MISSING, whole, IndexError, "invalid index to scalar variable.")
+    return None
 
 
 def item_of_closed(ctx: Lowering, owner: Binding, node: ast.expr, whole: ast.AST) -> Binding:

@@ -31,18 +31,14 @@ NAMESPACE = "__dict__"
 DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType)
 #: special methods of the base class, by the functions that call them
 OPERATIONS: dict[str, Any] = {
-    "__len__": len, "__contains__": operator.contains, "__iter__": iter, "__reversed__": reversed, "__getitem__": operator.getitem,
-    "__setitem__": operator.setitem, "__delitem__": operator.delitem, "__repr__": repr, "__iadd__": operator.iadd,
-    "__imul__": operator.imul, "__neg__": operator.neg, "__pos__": operator.pos, "__abs__": abs, "__invert__": operator.invert,
-    "__bool__": bool, "__int__": int, "__float__": float, "__complex__": complex, "__index__": operator.index, "__round__": round,
-    "__str__": str, "__format__": format, "__hash__": hash,
-}  # fmt: skip
+    **{f"__{name}__": getattr(operator, name) for name in "contains getitem setitem delitem iadd imul neg pos invert index".split()},
+    **{f"__{one.__name__}__": one for one in (len, iter, reversed, repr, abs, bool, int, float, complex, round, str, format, hash)},
+}
 #: those of two operands: the base class gets the other operand's storage
 OF_TWO: dict[str, Any] = {
-    "__add__": operator.add, "__mul__": operator.mul, "__rmul__": operator.mul, "__or__": operator.or_, "__ior__": operator.ior,
-    "__eq__": operator.eq, "__ne__": operator.ne, "__lt__": operator.lt, "__le__": operator.le, "__gt__": operator.gt,
-    "__ge__": operator.ge,
-}  # fmt: skip
+    **{name: getattr(operator, name) for name in "__add__ __mul__ __or__ __ior__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__".split()},
+    "__rmul__": operator.mul,
+}
 OF_TWO |= {f"__{name}__": getattr(operator, name) for name in ("sub", "truediv", "floordiv", "mod", "pow")} | {"__divmod__": divmod}
 #: the same with the operands in the other order
 REFLECTED: dict[str, Any] = {
@@ -268,13 +264,17 @@ def attributes_of(ctx: Lowering, key: HeapKey) -> tuple[tuple[Any, Binding], ...
 
 
 #: special methods that no construct calls, or that change no number
-HARMLESS = {"__new__", "__repr__", "__str__", "__format__", "__hash__", "__doc__", "__reduce__", "__getnewargs__", "__class_getitem__",
-            "__init_subclass__", "__copy__", "__deepcopy__", "__annotate__", "__annotate_func__", "__del__", "__replace__"}  # fmt: skip
+HARMLESS = set(
+    """
+    __new__ __repr__ __str__ __format__ __hash__ __doc__ __reduce__ __getnewargs__ __class_getitem__ __init_subclass__ __copy__ __deepcopy__
+    __annotate__ __annotate_func__ __del__ __replace__
+    """.split()
+)
 #: stems of the operators that are first looked up in the class of a named tuple
 OPERATORS = ("add", "sub", "mul", "truediv", "pow", "matmul", "mod", "floordiv")
 ASKED = {f"__{r}{stem}__" for stem in OPERATORS for r in ("", "r", "i")} | {
-    "__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__", "__neg__", "__pos__", "__invert__", "__abs__", "__bool__", "__contains__",
-}  # fmt: skip
+    f"__{stem}__" for stem in "lt le gt ge eq ne neg pos invert abs bool contains".split()
+}
 
 
 def own_names(cls: type, base: type) -> dict[str, Any]:
@@ -320,29 +320,7 @@ def is_special(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
 
 
-__all__ = [
-    "BASES",
-    "DESCRIPTORS",
-    "MISSING_ITEMS",
-    "NAMESPACE",
-    "STORAGE",
-    "as_base",
-    "attributes_of",
-    "become_namespace",
-    "begun",
-    "call_base",
-    "check_class",
-    "check_container",
-    "check_given",
-    "check_making",
-    "check_named_tuple",
-    "check_reading",
-    "defined_by_base",
-    "is_base_method",
-    "is_derived",
-    "is_of_base",
-    "item_or_missing",
-    "namespace_of",
-    "says_what_is_missing",
-    "storage_of",
-]
+__all__ = ["BASES", "DESCRIPTORS", "MISSING_ITEMS", "NAMESPACE", "STORAGE", "as_base", "attributes_of", "become_namespace", "begun"]
+__all__ += ["call_base", "check_class", "check_container", "check_given", "check_making", "check_named_tuple", "check_reading"]
+__all__ += ["defined_by_base", "is_base_method", "is_derived", "is_of_base", "item_or_missing", "namespace_of", "says_what_is_missing"]
+__all__ += ["storage_of"]

@@ -14,12 +14,13 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.state.bindings import Binding, Num, Obj, Static
 from symgrad.frontend.state.context import Lowering
 from symgrad.ir.core import ZERO
+from symgrad.tables import pairs
 
 ELEMENT = ("an element of a set", "a tuple or a list for values")  #: its name in a refusal, and what to use instead
 #: operators on sets, by the equivalent method
 SET_OPERATORS: dict[type[ast.AST], str] = {
-    ast.BitOr: "union", ast.BitAnd: "intersection", ast.Sub: "difference", ast.BitXor: "symmetric_difference",
-}  # fmt: skip
+    getattr(ast, kind): name for kind, name in pairs("BitOr:union BitAnd:intersection Sub:difference BitXor:symmetric_difference").items()
+}
 
 
 COUNTED = ("counted", Num(ZERO))  #: the kind of a ``Counter``

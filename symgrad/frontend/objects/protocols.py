@@ -19,12 +19,10 @@ from symgrad.frontend.objects.reading import from_class, methods_of, root_of
 from symgrad.frontend.state.bindings import Binding, External, Maybe, Num, Obj, Static, Tup
 from symgrad.frontend.state.context import Lowering
 from symgrad.ir.types import Object, Scalar, Unknown
+from symgrad.tables import STEMS
 
 #: operators that a user class may define
-OWN_OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "truediv", ast.Pow: "pow", ast.MatMult: "matmul", ast.Mod: "mod",
-    ast.FloorDiv: "floordiv", ast.LShift: "lshift", ast.RShift: "rshift", ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor",
-}  # fmt: skip
+OWN_OPERATORS = {kind: stem for kind, stem in STEMS.items() if issubclass(kind, ast.operator)}
 
 
 class Namespace:
@@ -37,9 +35,9 @@ Namespace.__module__, Namespace.__doc__ = "types", types.SimpleNamespace.__doc__
 
 #: the methods that classes define for comparisons, with their mirror images
 COMPARISONS: dict[type[ast.AST], tuple[str, str]] = {
-    ast.Lt: ("__lt__", "__gt__"), ast.LtE: ("__le__", "__ge__"), ast.Gt: ("__gt__", "__lt__"), ast.GtE: ("__ge__", "__le__"),
-    ast.Eq: ("__eq__", "__eq__"), ast.NotEq: ("__ne__", "__ne__"),
-}  # fmt: skip
+    kind: (f"__{STEMS[kind]}__", f"__{STEMS[mirrored]}__")
+    for kind, mirrored in {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE, ast.Eq: ast.Eq, ast.NotEq: ast.NotEq}.items()
+}
 
 
 #: all special methods for operators and comparisons
@@ -130,18 +128,5 @@ def checked(ctx: Lowering, number: Binding, kinds: tuple[str, ...], word: str, n
     return number
 
 
-__all__ = [
-    "COMPARISONS",
-    "ITERABLE",
-    "OWN_OPERATORS",
-    "OWN_WORDS",
-    "Namespace",
-    "as_float",
-    "as_index",
-    "asked_of",
-    "checked",
-    "class_of",
-    "defines_any",
-    "manages_in_library",
-    "own_method",
-]
+__all__ = ["COMPARISONS", "ITERABLE", "OWN_OPERATORS", "OWN_WORDS", "Namespace", "as_float", "as_index", "asked_of", "checked", "class_of"]
+__all__ += ["defines_any", "manages_in_library", "own_method"]

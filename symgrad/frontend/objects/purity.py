@@ -24,12 +24,13 @@ from symgrad.identity import Same
 from symgrad.text import has_literal
 
 #: builtins that read nothing but their arguments
-BUILTINS = frozenset({
-    "abs", "all", "any", "bool", "bytes", "complex", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "int", "isinstance",
-    "issubclass", "len", "list", "map", "max", "min", "pow", "range", "reversed", "round", "set", "slice", "sorted", "str", "sum", "tuple",
-    "type", "zip", "ValueError", "TypeError", "KeyError", "IndexError", "RuntimeError", "NotImplementedError",
-    "AssertionError", "ArithmeticError", "ZeroDivisionError", "Exception", "object", "hasattr",
-})  # fmt: skip
+BUILTINS = frozenset(
+    """
+    abs all any bool bytes complex dict divmod enumerate filter float frozenset int isinstance issubclass len list map max min pow range
+    reversed round set slice sorted str sum tuple type zip ValueError TypeError KeyError IndexError RuntimeError NotImplementedError
+    AssertionError ArithmeticError ZeroDivisionError Exception object hasattr
+    """.split()
+)
 #: packages of pure functions, except for those that draw or write
 PURE = ("numpy", "math", "cmath", "scipy", "operator", "_operator", "itertools", "functools", "builtins")
 #: functions and classes, but no object that calls others: a ``partial``, an ``np.vectorize``
@@ -37,9 +38,7 @@ FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, np.ufunc, type, type
 #: displays that create a list, dict or set
 DISPLAYS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp)
 #: functions of NumPy that create an array
-MAKERS = frozenset({
-    "array", "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "ones", "ones_like", "zeros", "zeros_like",
-})  # fmt: skip
+MAKERS = frozenset("array arange empty empty_like eye full full_like linspace ones ones_like zeros zeros_like".split())
 #: methods that change a list, dict or set
 CHANGING = frozenset({"add", "append", "clear", "discard", "extend", "insert", "pop", "remove", "reverse", "setdefault", "update"})
 #: constructors of random generators, which are deterministic for a fixed seed

@@ -10,12 +10,12 @@ import ast
 import builtins
 import operator
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.flow.absent import definite
-from symgrad.frontend.objects.dicts import elements_of, is_set
+from symgrad.frontend.objects.dicts import SET_OPERATORS, elements_of, is_set
 from symgrad.frontend.objects.operands import static_binding
 from symgrad.frontend.objects.outside import rely_on_keys
 from symgrad.frontend.objects.python_results import with_tuples_in
@@ -41,11 +41,13 @@ from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.pinning import pinnable
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import BOOL, FLOAT, INT, TEXT, Array, List, Object, Scalar, Struct, Type
+from symgrad.tables import COMPARISONS, OPERATORS
 
 #: the dtypes of NumPy's numbers that can be read from a set
 NUMBERS_OF_ARRAYS: dict[str, Type] = {
-    **{dtype: Scalar("int", dtype) for dtype in ("i8", "i16", "i32", "i64", "u8", "u16", "u32")}, "f64": Scalar("float", "f64"),
-}  # fmt: skip
+    **{dtype: Scalar("int", dtype) for dtype in "i8 i16 i32 i64 u8 u16 u32".split()},
+    "f64": Scalar("float", "f64"),
+}
 #: the types of elements that can be read from a set
 ITEMS: dict[str, Type] = {"int": INT, "bool": BOOL, "float": FLOAT, "str": TEXT, **NUMBERS_OF_ARRAYS}
 #: functions that iterate over their arguments
@@ -55,25 +57,18 @@ HINTS = {"str": "text", "set": "elements", "frozenset": "elements", "bool": "fla
 #: the result types of methods of texts
 METHODS_OF_TEXTS: dict[str, Type] = {
     **dict.fromkeys(
-        ("upper", "lower", "strip", "lstrip", "rstrip", "replace", "title", "capitalize", "zfill", "ljust", "rjust", "center", "swapcase",
-         "casefold", "removeprefix", "removesuffix", "join", "format", "expandtabs"), TEXT),
-    **dict.fromkeys(
-        ("isdigit", "isalpha", "isupper", "islower", "isspace", "isalnum", "isnumeric", "isdecimal", "istitle",
-         "startswith", "endswith"), BOOL),
+        """
+        upper lower strip lstrip rstrip replace title capitalize zfill ljust rjust center swapcase casefold removeprefix removesuffix join
+        format expandtabs
+        """.split(),
+        TEXT,
+    ),
+    **dict.fromkeys("isdigit isalpha isupper islower isspace isalnum isnumeric isdecimal istitle startswith endswith".split(), BOOL),
     **dict.fromkeys(("count", "find", "rfind", "index", "rindex"), INT),
     **dict.fromkeys(("split", "rsplit", "splitlines"), List(TEXT)),
-}  # fmt: skip
-OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add, ast.Mult: operator.mul, ast.BitOr: operator.or_, ast.BitAnd: operator.and_, ast.Sub: operator.sub,
-    ast.BitXor: operator.xor,
-}  # fmt: skip
-COMPARISONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
-}  # fmt: skip
+}
 #: methods of sets by the operators that do the same, and predicates
-COMBINING: dict[str, Callable[[Any, Any], Any]] = {
-    "union": operator.or_, "intersection": operator.and_, "difference": operator.sub, "symmetric_difference": operator.xor,
-}  # fmt: skip
+COMBINING = {name: OPERATORS[kind] for kind, name in SET_OPERATORS.items()}
 #: the classes of elements of a set from outside that are read at compile time
 PLAIN = {str, int, bool, type(None)}
 ASKING = ("issubset", "issuperset", "isdisjoint")
@@ -417,7 +412,5 @@ def is_whole(ctx: Lowering, binding: Binding) -> bool:
     return isinstance(binding, Num) and getattr(ctx.type_of(binding), "kind", None) in ("int", "bool")
 
 
-__all__ = [
-    "answer", "as_text", "is_text", "python_comparison", "python_item", "python_items", "python_length",
-    "python_membership", "python_method", "python_operator", "python_truth", "set_of_computed",
-]  # fmt: skip
+__all__ = ["answer", "as_text", "is_text", "python_comparison", "python_item", "python_items", "python_length", "python_membership"]
+__all__ += ["python_method", "python_operator", "python_truth", "set_of_computed"]

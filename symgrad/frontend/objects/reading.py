@@ -309,11 +309,30 @@ def name_in_module(ctx: Lowering, module: str, name: str) -> tuple[Any, str]:
 
 #: the least and the most arguments of builtins without a signature
 BUILTINS: dict[Any, tuple[int, int | None]] = {
-    getattr: (2, 3), iter: (1, 2), max: (1, None), min: (1, None), next: (1, 2), range: (1, 3), map: (2, None), filter: (2, 2),
-    slice: (1, 3), int: (0, 2), str: (0, 3), bool: (0, 1), vars: (0, 1), type: (1, 3), zip: (0, None), dict: (0, 1),
-    set: (0, 1), frozenset: (0, 1), functools.reduce: (2, 3), functools.partial: (1, None), operator.itemgetter: (1, None),
-    operator.attrgetter: (1, None), itertools.islice: (2, 4),
-}  # fmt: skip
+    getattr: (2, 3),
+    iter: (1, 2),
+    max: (1, None),
+    min: (1, None),
+    next: (1, 2),
+    range: (1, 3),
+    map: (2, None),
+    filter: (2, 2),
+    slice: (1, 3),
+    int: (0, 2),
+    str: (0, 3),
+    bool: (0, 1),
+    vars: (0, 1),
+    type: (1, 3),
+    zip: (0, None),
+    dict: (0, 1),
+    set: (0, 1),
+    frozenset: (0, 1),
+    functools.reduce: (2, 3),
+    functools.partial: (1, None),
+    operator.itemgetter: (1, None),
+    operator.attrgetter: (1, None),
+    itertools.islice: (2, 4),
+}
 
 
 @functools.lru_cache(maxsize=512)
@@ -371,38 +390,8 @@ def is_read_as_dict(ctx: Lowering, held: Any) -> bool:
     return entries is not None and Same(entries) in ctx.read_dicts
 
 
-__all__ = [
-    "LIBRARIES",
-    "absolute_name",
-    "abstract_methods",
-    "attribute_text",
-    "check_call",
-    "check_method",
-    "check_namespaces",
-    "entry_of_class",
-    "entry_text",
-    "from_class",
-    "generated",
-    "global_text",
-    "has_attribute",
-    "has_own_entry",
-    "is_descriptor",
-    "is_namespace",
-    "is_of_library",
-    "is_own_attribute",
-    "makes_manager",
-    "methods_of",
-    "module_named",
-    "name_in_module",
-    "names_like",
-    "own_entries",
-    "own_entry",
-    "owner_name",
-    "read_attribute",
-    "read_name",
-    "refused_count",
-    "rely_on_entry",
-    "rely_on_no_entry",
-    "special_entry",
-    "users_bases",
-]
+__all__ = ["LIBRARIES", "absolute_name", "abstract_methods", "attribute_text", "check_call", "check_method", "check_namespaces"]
+__all__ += ["entry_of_class", "entry_text", "from_class", "generated", "global_text", "has_attribute", "has_own_entry", "is_descriptor"]
+__all__ += ["is_namespace", "is_of_library", "is_own_attribute", "makes_manager", "methods_of", "module_named", "name_in_module"]
+__all__ += ["names_like", "own_entries", "own_entry", "owner_name", "read_attribute", "read_name", "refused_count", "rely_on_entry"]
+__all__ += ["rely_on_no_entry", "special_entry", "users_bases"]

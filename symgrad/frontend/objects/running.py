@@ -18,9 +18,10 @@ from symgrad.text import is_name
 Args = list[Binding]
 Kwargs = dict[str, Binding]
 READERS: tuple[Any, ...] = (
-    eval, exec, compile, locals, globals, dir, breakpoint, input, inspect.currentframe, inspect.stack, inspect.trace, sys._getframe,
-    sys._current_frames, sys.exc_info, traceback.extract_stack, traceback.format_stack, traceback.print_stack, traceback.walk_stack,
-)  # fmt: skip
+    *(eval, exec, compile, locals, globals, dir, breakpoint, input, inspect.currentframe, inspect.stack, inspect.trace),
+    *(sys._getframe, sys._current_frames, sys.exc_info),
+    *(traceback.extract_stack, traceback.format_stack, traceback.print_stack, traceback.walk_stack),
+)
 #: actions of readers that do not read the variables of the running function
 DOES = {
     "breakpoint": "stops the program for a debugger",

@@ -13,10 +13,11 @@ from symgrad.location import Loc
 LOOPS = ("for ", "while ")
 COPY = UnsureAlias.default_hint or ""
 #: functions and methods that return views
-VIEWS = {
-    "reshape", "ravel", "view", "transpose", "squeeze", "swapaxes", "moveaxis", "expand_dims", "broadcast_to", "atleast_1d", "atleast_2d",
-    "asarray", "diagonal", "flip",
-}  # fmt: skip
+VIEWS = set(
+    """
+    reshape ravel view transpose squeeze swapaxes moveaxis expand_dims broadcast_to atleast_1d atleast_2d asarray diagonal flip
+    """.split()
+)
 NAMED = 3  #: the most arrays that a hint names
 
 

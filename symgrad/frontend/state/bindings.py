@@ -373,46 +373,7 @@ class Link:
     versions: set[Operand]
 
 
-__all__ = [
-    "ABSENT",
-    "MISSING",
-    "NO_KEYS",
-    "REFUSED",
-    "ROW",
-    "Above",
-    "Binding",
-    "Bound",
-    "Broken",
-    "Choice",
-    "External",
-    "Frozen",
-    "Fun",
-    "Generator",
-    "HeapKey",
-    "Iter",
-    "Keys",
-    "Known",
-    "Link",
-    "Location",
-    "Maybe",
-    "Missing",
-    "Name",
-    "Num",
-    "Obj",
-    "OneOf",
-    "Partial",
-    "Ref",
-    "Static",
-    "Step",
-    "Tup",
-    "View",
-    "element_of",
-    "is_none",
-    "is_plain_tuple",
-    "is_row",
-    "is_slice",
-    "is_taken_whole",
-    "memory_of",
-    "replace",
-    "row_at",
-]
+__all__ = ["ABSENT", "MISSING", "NO_KEYS", "REFUSED", "ROW", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun"]
+__all__ += ["Generator", "HeapKey", "Iter", "Keys", "Known", "Link", "Location", "Maybe", "Missing", "Name", "Num", "Obj", "OneOf"]
+__all__ += ["Partial", "Ref", "Static", "Step", "Tup", "View", "element_of", "is_none", "is_plain_tuple", "is_row", "is_slice"]
+__all__ += ["is_taken_whole", "memory_of", "replace", "row_at"]

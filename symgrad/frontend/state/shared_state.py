@@ -42,9 +42,17 @@ UNCHANGED = ("scipy.", "numpy.polynomial.", "symgrad.ops.composed.", "symgrad.fu
 ARITHMETIC = frozenset({"add", "subtract", "multiply", "floor_divide", "mod", "negative", "positive", "abs"})
 #: rows that pass numbers on, with the operands that the result may be or hold
 HOLDING: dict[str, slice] = {
-    "list_of": slice(None), "list_append": slice(None), "list_join": slice(None), "list_set": slice(0, None, 2), "list_take": slice(1),
-    "table_set": slice(0, None, 3), "table_take": slice(1), "list_slice": slice(1), "list_drop": slice(1), "stop_gradient": slice(1),
-}  # fmt: skip
+    "list_of": slice(None),
+    "list_append": slice(None),
+    "list_join": slice(None),
+    "list_set": slice(0, None, 2),
+    "list_take": slice(1),
+    "table_set": slice(0, None, 3),
+    "table_take": slice(1),
+    "list_slice": slice(1),
+    "list_drop": slice(1),
+    "stop_gradient": slice(1),
+}
 #: rows that ``Mixed.computed`` handles
 MIXING = ARITHMETIC | HOLDING.keys() | {"power"}
 

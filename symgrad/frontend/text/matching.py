@@ -30,9 +30,16 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 FUTURE = 0x1FF0000  # the bits of co_flags that __future__ imports set
 #: the flags of a code object that determine the kind of function
 KIND = (
-    inspect.CO_VARARGS | inspect.CO_VARKEYWORDS | inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE
-    | inspect.CO_ASYNC_GENERATOR | inspect.CO_NESTED | inspect.CO_OPTIMIZED | inspect.CO_NEWLOCALS
-)  # fmt: skip
+    inspect.CO_VARARGS
+    | inspect.CO_VARKEYWORDS
+    | inspect.CO_GENERATOR
+    | inspect.CO_COROUTINE
+    | inspect.CO_ITERABLE_COROUTINE
+    | inspect.CO_ASYNC_GENERATOR
+    | inspect.CO_NESTED
+    | inspect.CO_OPTIMIZED
+    | inspect.CO_NEWLOCALS
+)
 #: local names that pytest's rewriting of assert leaves in the code
 REWRITTEN = ("@py_", "@pytest_")
 NOTHING = bytes([dis.opmap["NOP"], 0])
@@ -303,10 +310,11 @@ def inside(code: types.CodeType) -> Iterator[types.CodeType]:
 
 # ------------------------------------------------------------------ comparison of code objects
 
-FIELDS = (
-    "co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_varnames", "co_names", "co_freevars", "co_cellvars", "co_code",
-    "co_exceptiontable",
-)  # fmt: skip
+FIELDS = tuple(
+    """
+    co_argcount co_posonlyargcount co_kwonlyargcount co_varnames co_names co_freevars co_cellvars co_code co_exceptiontable
+    """.split()
+)
 
 
 def same_code(new: types.CodeType, old: types.CodeType) -> bool:

@@ -14,7 +14,6 @@ from symgrad.frontend.containers.iterables import items_of
 from symgrad.frontend.containers.static_containers import is_outside, with_content
 from symgrad.frontend.containers.stepping import begin, is_iterator
 from symgrad.frontend.flow.absent import as_python_does, definite, either, is_absent, present
-from symgrad.frontend.flow.aliases import one_array
 from symgrad.frontend.flow.enumerated import asked, each, is_one_of_kinds
 from symgrad.frontend.flow.flow import choose, choose_in_turn, each_side
 from symgrad.frontend.flow.sameness import are_one
@@ -45,19 +44,19 @@ from symgrad.frontend.state.bindings import (
     View,
     is_range,
     known_key,
-    python_class,
 )
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.members import as_number
 from symgrad.frontend.state.tables import expression
 from symgrad.frontend.values.exact import exact_class, is_single, never_equal
+from symgrad.frontend.values.identity import identical, identity, negated
 from symgrad.frontend.values.operators import ORDERS, STATIC_OPERATORS, are_containers, binary, first_answer, is_of_numpy, own_tries, row_of
 from symgrad.frontend.values.truths import as_bool, truth
 from symgrad.ir.core import FALSE, TRUE, ZERO, Const, Operand
-from symgrad.ir.types import Array, Object, Scalar, Undefined, Unknown
+from symgrad.ir.types import Array, Object, Scalar, Unknown
 from symgrad.kinds import is_closed
 from symgrad.ops.composed import iterating
-from symgrad.text import has_literal, is_interned, keys_of
+from symgrad.text import has_literal, keys_of
 
 
 def own_comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
@@ -97,13 +96,6 @@ def chain(ctx: Lowering, left: Binding, rest: list[tuple[ast.cmpop, ast.expr]], 
     return choose_in_turn(ctx, test, more[0][1], lambda: chain(ctx, right, more, node), lambda: answer)
 
 
-def check_filled(ctx: Lowering, a: Binding, b: Binding) -> None:
-    """Refuse a test for None of an item of a list that is filled later, if the list has dynamic length."""
-    if ctx.filled_later and ABSENT in (a, b) and not all(isinstance(x, Static | Maybe) for x in (a, b)):
-        what = "whether this item of the list has been filled is not known"
-        raise UnsupportedSyntax(what, ctx.builder.loc, "keep a second list of flags that says which items are filled")
-
-
 def as_attribute(ctx: Lowering, held: Binding) -> Binding:
     """An attribute of an opaque object as a value: it may be no method, and may equal anything."""
     match held:
@@ -113,6 +105,7 @@ def as_attribute(ctx: Lowering, held: Binding) -> Binding:
 
 
 def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
+    """One comparison of two bindings: each of the values that either may be, then identity, membership, equality and order."""
     a, b = as_attribute(ctx, a), as_attribute(ctx, b)
     if is_one_of_kinds(a):
         return each(ctx, a, node, lambda value: comparison(ctx, op, value, b, node))
@@ -133,38 +126,12 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     if isinstance(a, Maybe) or isinstance(b, Maybe):
         return comparison_of_maybe(ctx, op, a, b, node)
     if isinstance(op, ast.Is | ast.IsNot):
-        check_filled(ctx, a, b)
-        known = identical(ctx, a, b)
-        if known is not None:
-            return Num(Const(known == isinstance(op, ast.Is)))
-        if isinstance(a, Ref) and isinstance(b, Ref):
-            same = one_array(ctx, a.location, b.location)
-        else:
-            same = are_one(ctx.state, a, b)
-        if same is not None:
-            return Num(same if isinstance(op, ast.Is) else negated(ctx, same))
-        if any(python_class(x) for x in (a, b)) or not any(is_passed_on(ctx, x) for x in (a, b)):
-            raise UnknownType("whether these are the same object is not known", ctx.loc(node), "compare with ==")
-        return Num(ctx.call("is_" if isinstance(op, ast.Is) else "is_not", ctx.read(a), ctx.read(b)))
+        return identity(ctx, a, b, isinstance(op, ast.IsNot), node)
     if isinstance(op, ast.In | ast.NotIn):
         return membership(ctx, op, a, b, node)
-    if (
-        isinstance(op, ast.Eq | ast.NotEq)
-        and isinstance(a, Bound)
-        and isinstance(b, Bound)
-        and (a.name, a.function) == (b.name, b.function)
-    ):
-        same = identical(ctx, a.owner, b.owner)  # type: ignore[assignment]
-        if same is not None:
-            return Num(Const(same == isinstance(op, ast.Eq)))  # type: ignore[comparison-overlap]
-    if isinstance(op, ast.Eq | ast.NotEq) and (is_iterator(a) and isinstance(b, Ref) or is_iterator(b) and isinstance(a, Ref)):
-        raise UnsupportedSyntax("NumPy compares an iterator with each number of an array", ctx.loc(node), "make it a list")
-    if isinstance(op, ast.Eq | ast.NotEq) and (is_iterator(a) or is_iterator(b)):
-        return Num(Const((a == b) == isinstance(op, ast.Eq)))
-    if isinstance(op, ast.Eq | ast.NotEq) and is_by_identity(a) and is_by_identity(b) and (known := identical(ctx, a, b)) is not None:
-        return Num(Const(known == isinstance(op, ast.Eq)))
-    special = own_comparison(ctx, op, a, b, node) or python_comparison(ctx, op, a, b, node)
-    if special is not None:
+    if isinstance(op, ast.Eq | ast.NotEq) and (equal := equality_of_objects(ctx, a, b, node)) is not None:
+        return Num(Const(equal == isinstance(op, ast.Eq)))
+    if (special := own_comparison(ctx, op, a, b, node) or python_comparison(ctx, op, a, b, node)) is not None:
         return special
     words = OF_ARRAYS if is_of_numpy(ctx, a) or is_of_numpy(ctx, b) else ()
     a, b = as_base(ctx, a, *words), as_base(ctx, b, *words)
@@ -176,6 +143,25 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         a, b = set_from_outside(ctx, a, node), set_from_outside(ctx, b, node)
         a, b = with_content(ctx, a, node), with_content(ctx, b, node)
     a, b = beside_scalar(ctx, a, b, node), beside_scalar(ctx, b, a, node)
+    if (answer := containers_compared(ctx, op, a, b, node) or known_values_compared(ctx, op, a, b, node)) is not None:
+        return answer
+    return ctx.make(ctx.call(row_of(ctx, type(op), node), ctx.read(a, node), ctx.read(b, node)))
+
+
+def equality_of_objects(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> bool | None:
+    """``a == b`` of methods, iterators, functions and other objects that equal only themselves, where it is known at compile time."""
+    if isinstance(a, Bound) and isinstance(b, Bound) and (a.name, a.function) == (b.name, b.function):
+        if (same := identical(ctx, a.owner, b.owner)) is not None:
+            return same
+    if is_iterator(a) and isinstance(b, Ref) or is_iterator(b) and isinstance(a, Ref):
+        raise UnsupportedSyntax("NumPy compares an iterator with each number of an array", ctx.loc(node), "make it a list")
+    if is_iterator(a) or is_iterator(b):
+        return a == b
+    return identical(ctx, a, b) if is_by_identity(a) and is_by_identity(b) else None
+
+
+def containers_compared(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
+    """The comparison of two sets, dicts, or sequences of known length."""
     if is_set(a) and is_set(b):
         return sets_compared(ctx, op, a, b)
     if is_dict(a) and is_dict(b) and isinstance(op, ast.Eq | ast.NotEq):
@@ -184,13 +170,16 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         if isinstance(op, ast.Eq | ast.NotEq) and len(items[0]) != len(items[1]):  # for tuples, the items are compared first
             return Num(Const(isinstance(op, ast.NotEq)))
         return tuples_compared(ctx, op, *items, node)  # type: ignore[call-arg,arg-type]
+    return tuples_compared(ctx, op, a.items, b.items, node) if isinstance(a, Tup) and isinstance(b, Tup) else None
+
+
+def known_values_compared(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding | None:
+    """The comparison of values that are known at compile time, or that differ for certain, or cannot be ordered."""
     if isinstance(a, Static) and isinstance(b, Static) and not (is_closed(a.value) or is_closed(b.value)):
         try:
             return Num(Const(bool(STATIC_OPERATORS[type(op)](a.value, b.value))))
         except TypeError as error:
             return definite(ctx, MISSING, node, TypeError, str(error))
-    if isinstance(a, Tup) and isinstance(b, Tup):
-        return tuples_compared(ctx, op, a.items, b.items, node)
     if isinstance(a, Num) and isinstance(b, Num) and isinstance(a.operand, Const) and isinstance(b.operand, Const):
         one, two = a.operand.value, b.operand.value
         return Num(Const(as_python_does(ctx, node, lambda: STATIC_OPERATORS[type(op)](one, two))))
@@ -198,18 +187,17 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
         names = [exact_class(ctx, x, node).__name__ for x in (a, b)]
         sign = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(op)]
         return definite(ctx, MISSING, node, TypeError, f"{sign!r} not supported between instances of {names[0]!r} and {names[1]!r}")
-    for x, y in ((a, b), (b, a)):
-        known = not (ctx.holes and isinstance(x, Static) and x.value is None)
-        if (
-            known
-            and isinstance(x, Static)
-            and not isinstance(y, Static)
-            and isinstance(op, ast.Eq | ast.NotEq)
-            and (type_ := ctx.type_of(y)).is_number
-            and not (isinstance(type_, Array) and type_.shape != ())
-        ):
-            return Num(Const(isinstance(op, ast.NotEq)))
-    return ctx.make(ctx.call(row_of(ctx, type(op), node), ctx.read(a, node), ctx.read(b, node)))
+    if isinstance(op, ast.Eq | ast.NotEq) and (is_unlike(ctx, a, b) or is_unlike(ctx, b, a)):
+        return Num(Const(isinstance(op, ast.NotEq)))
+    return None
+
+
+def is_unlike(ctx: Lowering, one: Binding, other: Binding) -> bool:
+    """Whether the first is a Python object and the second a number, which it does not equal."""
+    if not isinstance(one, Static) or isinstance(other, Static) or ctx.holes and one.value is None:
+        return False
+    type_ = ctx.type_of(other)
+    return type_.is_number and not (isinstance(type_, Array) and type_.shape != ())
 
 
 def beside_scalar(ctx: Lowering, one: Binding, other: Binding, node: ast.AST) -> Binding:
@@ -224,14 +212,6 @@ def beside_scalar(ctx: Lowering, one: Binding, other: Binding, node: ast.AST) ->
         what = "whether this number is Python's or NumPy's depends on the path taken"
         raise UnknownType(what, ctx.loc(node), "convert it with float")
     return ctx.make(ctx.array_of(ctx.read(with_items(ctx, one, node), node), None))
-
-
-def is_passed_on(ctx: Lowering, binding: Binding) -> bool:
-    """Whether the binding's identity is that of the object at run time: None, a bool, an object that the program only passes on."""
-    if isinstance(binding, Static | External):
-        return True
-    type_ = ctx.type_of(binding) if isinstance(binding, Num | Ref) else None
-    return isinstance(type_, Unknown | Undefined | Object) or isinstance(type_, Scalar) and type_.kind == "bool" and type_.dtype is None
 
 
 def views_compared(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.AST) -> Binding:
@@ -332,53 +312,6 @@ def is_by_identity(binding: Binding) -> bool:
     return isinstance(binding, Fun)
 
 
-def identical(ctx: Lowering, a: Binding, b: Binding) -> bool | None:
-    """``a is b`` where it is known at compile time."""
-    if a is b and not isinstance(a, Num | Bound):
-        return True
-    if isinstance(a, Static) and isinstance(b, Static):
-        texts = type(a.value) is type(b.value) is str and a.value == b.value and a.value is not b.value
-        return (True if is_interned(a.value) else None) if texts else a.value is b.value
-    if isinstance(a, Fun) and isinstance(b, Fun) and a.node is not b.node:
-        return False
-    for x, y in ((a, b), (b, a)):
-        if isinstance(x, Static):
-            if (held := python_class(y)) is not None and type(x.value) is not held:
-                return False
-            type_ = ctx.type_of(y) if isinstance(y, Num | Ref) else None
-            if isinstance(type_, Unknown | Undefined | Object) or type_ is not None and ctx.holes and x.value is None:
-                return None
-            return False
-    for x, y in ((a, b), (b, a)):
-        if isinstance(x, External) and isinstance(y, External | Num | Obj | Tup | Ref):
-            passed = isinstance(y, Num | Ref) and isinstance(ctx.type_of(y), Unknown | Undefined | Object)
-            return None if passed else isinstance(y, External) and y.value is x.value
-        if isinstance(x, Obj) and isinstance(y, Tup | Fun) or isinstance(x, Obj | Tup) and isinstance(y, Num) and y.operand.type.is_number:
-            return False
-    if isinstance(a, Tup) and isinstance(b, Tup) and not isinstance(a, View):
-        return False if len(a.items) != len(b.items) or a.kind is not b.kind else True if not a.items else None
-    if isinstance(a, Num) and isinstance(b, Num):
-        known = [o.value for o in (a.operand, b.operand) if isinstance(o, Const)]
-        if len(known) == 2 and all(type(v) is int and -5 <= v <= 256 or type(v) is bool for v in known):
-            return known[0] is known[1]
-        return True if a.operand is b.operand else None
-    if isinstance(a, Ref) and isinstance(b, Ref) and (a.path or b.path):
-        return False  # each subscript creates a new view
-    if isinstance(a, Ref) and isinstance(b, Ref) and not a.path and not b.path:
-        if (same := one_array(ctx, a.location, b.location)) is not None:
-            return bool(same.value) if isinstance(same, Const) else None
-        sure = b.location not in ctx.state.near(a.location)
-        ctx.unsure = ctx.unsure or not sure
-        return a.location is b.location if a.location is b.location or sure else None
-    if any(is_iterator(x) and not isinstance(x, Obj) for x in (a, b)):
-        return a == b
-    if isinstance(a, Obj) and isinstance(b, Obj):
-        ctx.compared(a.key, b.key)
-        same = are_one(ctx.state, a, b)
-        return bool(same.value) if isinstance(same, Const) else None
-    return None
-
-
 def in_range(ctx: Lowering, a: Binding, bounds: tuple[Operand, ...], negate: bool, node: ast.AST) -> Binding:
     """``a in range(...)``, without a loop; the step is static."""
     if isinstance(a, Static) and isinstance(a.value, int):  # a member of an enumeration
@@ -406,10 +339,6 @@ def in_range(ctx: Lowering, a: Binding, bounds: tuple[Operand, ...], negate: boo
 
 def is_integer(ctx: Lowering, binding: Binding) -> bool:
     return getattr(ctx.type_of(binding), "kind", None) in ("int", "bool")
-
-
-def negated(ctx: Lowering, test: Operand) -> Operand:
-    return Const(not test.value) if isinstance(test, Const) else ctx.call("not_", test)
 
 
 def same_object(ctx: Lowering, a: Binding, b: Binding) -> Operand:

@@ -47,8 +47,10 @@ from symgrad.ops.rows.exceptions import class_of
 NUMBERS: dict[str, type] = {"bool": bool, "int": int, "float": float, "complex": complex}
 #: the classes of bindings that determine their own class
 VIEWS: dict[tuple[bool, bool], type] = {
-    (True, False): type({}.items()), (False, True): type({}.keys()), (False, False): type({}.values()),
-}  # fmt: skip
+    (True, False): type({}.items()),
+    (False, True): type({}.keys()),
+    (False, False): type({}.values()),
+}
 OF_RANGE = {"range": range, "slice": slice, "enumerate": enumerate, "zip": zip, "zip_strict": zip}
 
 
@@ -225,8 +227,14 @@ def is_single(binding: Binding) -> bool:
 
 #: families of classes: values of two different families are never equal
 FAMILIES: tuple[tuple[type, ...], ...] = (
-    (bool, int, float, complex, np.generic, np.ndarray), (str,), (list,), (tuple,), (dict,), (set, frozenset), (type(None),),
-)  # fmt: skip
+    (bool, int, float, complex, np.generic, np.ndarray),
+    (str,),
+    (list,),
+    (tuple,),
+    (dict,),
+    (set, frozenset),
+    (type(None),),
+)
 
 
 def never_equal(ctx: Lowering, a: Binding, b: Binding, node: ast.AST) -> bool:
@@ -306,15 +314,5 @@ def like(ctx: Lowering, binding: Binding) -> Any:
     return UNKNOWN
 
 
-__all__ = [
-    "as_named",
-    "classes_of",
-    "dtype_question",
-    "exact_class",
-    "is_anything",
-    "is_callable",
-    "is_instance",
-    "is_single",
-    "never_equal",
-    "possible_classes",
-]
+__all__ = ["as_named", "classes_of", "dtype_question", "exact_class", "is_anything", "is_callable", "is_instance", "is_single"]
+__all__ += ["never_equal", "possible_classes"]

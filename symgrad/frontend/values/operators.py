@@ -49,12 +49,11 @@ from symgrad.ir.core import NONE, ONE, ZERO, Call, Const, Operand
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ops import spelling
 from symgrad.ops.composed.lists import repeated, repeated_tuple
+from symgrad.tables import COMPARISONS, OPERATORS, pairs
 
-STATIC_OPERATORS: dict[type[ast.AST], Any] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.Div: operator.truediv,
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
-    ast.BitOr: operator.or_, ast.BitAnd: operator.and_,
-}  # fmt: skip
+STATIC_OPERATORS: dict[type[ast.AST], Any] = COMPARISONS | {
+    kind: OPERATORS[kind] for kind in (ast.Add, ast.Sub, ast.Mult, ast.Mod, ast.Div, ast.BitOr, ast.BitAnd)
+}
 
 
 def row_of(ctx: Lowering, kind: type[ast.AST], node: ast.AST) -> str:
@@ -96,6 +95,21 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
         return result
     if kind in SET_OPERATORS and any(isinstance(x, View) and x.keys for x in (a, b)):
         a, b = (ctx.apply(Static(set, "set"), [x], {}, node) if isinstance(x, View) else x for x in (a, b))
+    if (result := of_containers(ctx, kind, a, b, node)) is not None:
+        return result
+    match a, b:
+        case Static(one), Static(two):
+            try:
+                return Static(STATIC_OPERATORS[kind](one, two))
+            except (KeyError, TypeError) as error:
+                raise UnsupportedSyntax(f"this operation fails: {error}", ctx.loc(node)) from None
+        case Static(str(text)), _ if kind is ast.Mod:
+            return Num(ctx.call("format_percent", Const(text), shown_for(ctx, text, b, node)))
+    return of_operands(ctx, kind, a, b, node)
+
+
+def of_containers(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding | None:
+    """The same on sequences, sets and dicts: joined, repeated, or no operands of this operator."""
     match a, b:
         case (View(), _) | (_, View()) if kind in ARITHMETIC and kind is not ast.Sub:
             return not_operands(ctx, kind, a, b, node)
@@ -130,14 +144,7 @@ def binary(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast
                 return not_operands(ctx, kind, a, b, node)
         case (Obj(k), Obj() | Tup()) | (Obj() | Tup(), Obj(k)) if kind in SIGNS_OF and kind is not ast.Sub and k.kind == "dict":
             return not_operands(ctx, kind, a, b, node)
-        case Static(one), Static(two):
-            try:
-                return Static(STATIC_OPERATORS[kind](one, two))
-            except (KeyError, TypeError) as error:
-                raise UnsupportedSyntax(f"this operation fails: {error}", ctx.loc(node)) from None
-        case Static(str(text)), _ if kind is ast.Mod:
-            return Num(ctx.call("format_percent", Const(text), shown_for(ctx, text, b, node)))
-    return of_operands(ctx, kind, a, b, node)
+    return None
 
 
 def of_operands(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, node: ast.AST) -> Binding:
@@ -209,10 +216,9 @@ def folded(kind: type[ast.AST], a: Operand, b: Operand) -> Const | None:
         return None
 
 
-INTEGER_OPERATORS: dict[type[ast.AST], Any] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Mod: operator.mod, ast.FloorDiv: operator.floordiv,
-    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor,
-}  # fmt: skip
+INTEGER_OPERATORS = {
+    kind: OPERATORS[kind] for kind in (ast.Add, ast.Sub, ast.Mult, ast.Mod, ast.FloorDiv, ast.BitAnd, ast.BitOr, ast.BitXor)
+}
 
 
 def as_array_operand(ctx: Lowering, kind: type[ast.AST], one: Binding, other: Binding, node: ast.AST) -> Binding:
@@ -327,9 +333,10 @@ def shown_for(ctx: Lowering, text: str, value: Binding, node: ast.AST) -> Operan
 
 
 #: the spelling of operators in Python's messages
-SIGNS_OF: dict[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "** or pow()", ast.MatMult: "@", ast.Mod: "%", ast.FloorDiv: "//",
-}  # fmt: skip
+SIGNS_OF = {
+    getattr(ast, kind): sign
+    for kind, sign in (pairs("Add:+ Sub:- Mult:* Div:/ MatMult:@ Mod:% FloorDiv://") | {"Pow": "** or pow()"}).items()
+}
 SIGNS_OF_BITS: dict[type[ast.AST], str] = {ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"}
 
 

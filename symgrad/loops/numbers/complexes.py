@@ -14,6 +14,7 @@ from symgrad.ir.types import Scalar, is_complex
 from symgrad.loops.bailouts import is_python, unless_finite
 from symgrad.loops.reach import OutOfReach, dtype_in_words, function_in_words
 from symgrad.ops.build import Builder
+from symgrad.tables import named
 
 Args = list[Operand]
 Rule = Callable[[Builder, Call, Args], Operand]
@@ -158,19 +159,18 @@ def same(build: Builder, op: Call, args: Args) -> Operand:
     return args[0]
 
 
-RULES: dict[str, Rule] = {
-    **dict.fromkeys(
-        ("add", "subtract", "multiply", "negative", "positive", "equal", "not_equal", "imaginary", "real"), again),
-    "complex_of": of_parts, **dict.fromkeys(("divide", "ratio"), divided),
-    **dict.fromkeys(
-        ("exp", "log", "log10", "sqrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh",
-         "arctanh", "complex_log", "complex_arccosh"), function),
-    "square": squared, "reciprocal": inverted, "complex_power": power, "lowered": lowered,
-    "modulus": modulus, "squared_modulus": squared_modulus, "unit_conjugate": unit_conjugate, "inverse_modulus": inverse_modulus,
-    "conj": conjugate, "real_part": real_part,
-    **dict.fromkeys(("number", "cast"), converted),
-    "where": chosen, "accumulate": added, **dict.fromkeys(("stop_gradient", "cut"), same),
-}  # fmt: skip
+RULES: dict[str, Rule] = (
+    named(lowered, modulus, squared_modulus, unit_conjugate, inverse_modulus, real_part, complex_of=of_parts, square=squared)
+    | named(reciprocal=inverted, complex_power=power, conj=conjugate, where=chosen, accumulate=added)
+    | dict.fromkeys("add subtract multiply negative positive equal not_equal imaginary real".split(), again)
+    | dict.fromkeys(("divide", "ratio"), divided)
+    | dict.fromkeys(
+        "\n    exp log log10 sqrt sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh complex_log complex_arccosh\n".split(),
+        function,
+    )
+    | dict.fromkeys(("number", "cast"), converted)
+    | dict.fromkeys(("stop_gradient", "cut"), same)
+)
 
 NAMES = """view take take_written set_at add_at add_written accumulate copy copy_rows by_rows zeros zeros_of ones zeros_like zeros_as
     ones_like empty empty_like full full_like spread broadcast_to unbroadcast in_form array_or_zeros sum mean prod reshape ravel

@@ -20,6 +20,7 @@ from symgrad.loops.reach import OutOfReach, check_integers, dtype_in_words, func
 from symgrad.ops.analysis.raising import DEFINED_EVERYWHERE
 from symgrad.ops.build import Builder
 from symgrad.ops.rows.elementwise import SLOPES
+from symgrad.tables import named
 
 Args = list[Operand]
 Rule = Callable[[Builder, Call, Args], list[Operand]]
@@ -52,8 +53,11 @@ def lower_scalar(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 #: the rows for NumPy booleans, where they differ from those for Python bools, which are integers
-OF_BOOLEANS = {"add": "logical_or", "multiply": "logical_and", **dict.fromkeys(("subtract", "negative", "positive", "power", "floor_divide",
-               "mod", "left_shift", "right_shift", "abs", "square", "sign"))}  # fmt: skip
+OF_BOOLEANS = {
+    "add": "logical_or",
+    "multiply": "logical_and",
+    **dict.fromkeys("subtract negative positive power floor_divide mod left_shift right_shift abs square sign".split()),
+}
 
 
 def of_booleans(op: Call, args: Args) -> Call:
@@ -453,48 +457,35 @@ def same(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 
 RULES: dict[str, Rule] = {
+    **named(next_snapshot, snapshots_within, log_of_base, fmod=remainder, cbrt=root, sign=signed, heaviside=step, lowered=lowered_power),
+    **named(round=to_decimals, isclose=is_close, clip=clipped, nan_to_num=made_finite, number=converted, invert=inverted, where=chosen),
+    "erfcx_slope": slope_of_erfcx,
     **dict.fromkeys(("add", "subtract", "multiply"), counted),
     **dict.fromkeys(("left_shift", "right_shift"), shifted),
     **dict.fromkeys(("divide", "floor_divide", "mod"), divided),
-    "fmod": remainder,
-    "cbrt": root,
     **dict.fromkeys(COUNTING, counting),
-    "sign": signed,
-    "heaviside": step,
     **dict.fromkeys(("power", "float_power"), power),
     **dict.fromkeys(("maximum", "minimum"), larger),
     **dict.fromkeys(("floor", "ceil", "trunc", "rounded"), whole),
     **dict.fromkeys(("log_to_base", "math_log"), logarithm),
     **dict.fromkeys(
-        (
-            "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "hypot", "sin", "cos", "tan", "arcsin", "arccos",
-            "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "deg2rad", "rad2deg", "abs", "fabs", "copysign",
-            "isnan", "isinf", "isfinite",
-        ),
+        """
+        exp exp2 expm1 log log2 log10 log1p sqrt hypot sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh
+        deg2rad rad2deg abs fabs copysign isnan isinf isfinite
+        """.split(),
         function,
     ),
     **dict.fromkeys(
-        (
-            "negative", "positive", "square", "reciprocal", "logaddexp", "logaddexp2", "rint", "signbit", "greater",
-            "greater_equal", "less", "less_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_xor", "logical_not",
-            "bitwise_and", "bitwise_or", "bitwise_xor", "not_", "share", "inside", "below", "above", "fmax", "fmin",
-            "cast", "range_len", "accumulate", "both", "either",
-        ),
+        """
+        negative positive square reciprocal logaddexp logaddexp2 rint signbit greater greater_equal less less_equal equal not_equal
+        logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor not_ share inside below above fmax fmin cast
+        range_len accumulate both either
+        """.split(),
         again,
     ),
     **dict.fromkeys(("erf", "erfc", "gamma", "lgamma"), special),
     **dict.fromkeys(("digamma", "polygamma"), gammas),
-    "next_snapshot": next_snapshot,
-    "snapshots_within": snapshots_within,
-    **dict.fromkeys(PROBABILITIES, composed), "erfcx_slope": slope_of_erfcx,
-    "round": to_decimals, "isclose": is_close,
-    "clip": clipped,
-    "nan_to_num": made_finite,
-    "number": converted,
-    "invert": inverted,
-    "where": chosen,
-    "lowered": lowered_power,
+    **dict.fromkeys(PROBABILITIES, composed),
     **dict.fromkeys(SLOPES, slope),
-    "log_of_base": log_of_base,
     **dict.fromkeys(("stop_gradient", "cut", "conjugate", "real"), same),
-}  # fmt: skip
+}

@@ -18,7 +18,8 @@ from symgrad.loops.reach import OutOfReach
 from symgrad.loops.rows.matrices import as_matrix, bases
 from symgrad.loops.rows.reductions import reduce, sum_fold
 from symgrad.loops.writer import number
-from symgrad.ops.rows.linalg import MOST_EINSUM, contracted, subscripts_of
+from symgrad.ops.rows.einsum import MOST_EINSUM, subscripts_of
+from symgrad.ops.rows.linalg import contracted
 
 Labels = Sequence[str]
 

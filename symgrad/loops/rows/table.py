@@ -27,23 +27,38 @@ POINTWISE = frozenset(
     {"where", "share", "inside", "below", "above", "round", "real", "real_part", "imaginary", "cast", "plus", "isrealobj"}
 )
 #: the cost of one element in additions; 1 by default
-PRICES = {
-    "positive": 0, "negative": 1, "cast": 0, "divide": 4, "floor_divide": 6, "mod": 8, "sqrt": 5, "reciprocal": 4, "share": 5,
-    **dict.fromkeys(
-        ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "hypot", "logaddexp", "sin", "cos", "tan", "arcsin", "arccos",
-         "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "sinc", "erf", "erfc", "gamma", "lgamma",
-         "digamma", "polygamma", "i0", "bessel_i", "erfcx_slope", "power", "float_power", "log_of_base", *PROBABILITIES),
+PRICES = (
+    {"positive": 0, "negative": 1, "cast": 0, "divide": 4, "floor_divide": 6, "mod": 8, "sqrt": 5, "reciprocal": 4, "share": 5}
+    | dict.fromkeys(
+        """
+        exp exp2 expm1 log log2 log10 log1p cbrt hypot logaddexp sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh
+        arctanh sinc erf erfc gamma lgamma digamma polygamma i0 bessel_i erfcx_slope power float_power log_of_base
+        """.split(),
         20,
-    ),
-}  # fmt: skip
-RULES: dict[str, Rule] = {
-    **arrays.RULES, **creation.RULES, **layout.RULES, **list_rows.RULES, **joining.RULES,
-    **masks.RULES, **products.RULES, **contractions.RULES, **reductions.RULES, **scans.RULES, **gathering.RULES, **ordering.RULES,
-    **stores.RULES, **packed.RULES,
-    "tape": tapes.tape, "push": tapes.push, "pop": tapes.pop,
-    "seeds": splitting.seeds,
-    "slots": slot_tapes.slots, "slots_like": slot_tapes.slots, "put": slot_tapes.put, "get": slot_tapes.get,
-}  # fmt: skip
+    )
+    | dict.fromkeys(PROBABILITIES, 20)
+)
+MODULES = (
+    arrays,
+    creation,
+    layout,
+    list_rows,
+    joining,
+    masks,
+    products,
+    contractions,
+    reductions,
+    scans,
+    gathering,
+    ordering,
+    stores,
+    packed,
+)
+RULES: dict[str, Rule] = (
+    {name: rule for module in MODULES for name, rule in module.RULES.items()}
+    | {"tape": tapes.tape, "push": tapes.push, "pop": tapes.pop, "seeds": splitting.seeds}
+    | {"slots": slot_tapes.slots, "slots_like": slot_tapes.slots, "put": slot_tapes.put, "get": slot_tapes.get}
+)
 
 
 def logaddexp(writer: Writer, x: Operand, y: Operand) -> Operand:

@@ -154,69 +154,81 @@ from symgrad.ops.composed.statistics import (
     std_about,
     var_about,
 )
+from symgrad.tables import counterparts, named
 
 Entry = TypeVar("Entry")
 
-COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = {
-    np.vstack: vstack, np.hstack: hstack, np.dstack: dstack, np.column_stack: column_stack, np.ptp: ptp, np.inner: inner,
-    np.vdot: vdot, np.kron: kron, np.cross: cross, np.average: average, np.diff: diff, np.trapezoid: trapezoid,
-    np.interp: interp, np.correlate: correlate, np.gradient: gradient, np.linalg.norm: norm,
-    np.linalg.eigvals: eigvals, np.linalg.eigvalsh: eigvalsh, np.linalg.cond: cond, np.linalg.lstsq: lstsq, np.poly: poly,
-    np.linalg.matrix_power: matrix_power, np.linalg.multi_dot: multi_dot, np.logspace: logspace, np.geomspace: geomspace,
-    np.meshgrid: meshgrid, np.nonzero: nonzero, np.atleast_1d: atleast_1d, np.atleast_2d: atleast_2d, np.rot90: rot90, np.divmod: divmod_,
-    np.percentile: percentile, np.quantile: quantile, np.nanmedian: nanmedian, np.nanquantile: nanquantile,
-    np.nanpercentile: nanpercentile, np.nanprod: nanprod, np.nanvar: nanvar, np.nanstd: nanstd, np.nancumsum: nancumsum,
-    np.nancumprod: nancumprod, np.atleast_3d: atleast_3d, np.broadcast_arrays: broadcast_arrays, np.append: append, np.insert: insert,
-    np.block: block, np.hsplit: hsplit, np.vsplit: vsplit, np.dsplit: dsplit, np.rollaxis: rollaxis, np.resize: resize,
-    np.trim_zeros: trim_zeros, np.diagflat: diagflat, np.extract: extract, np.select: select, np.piecewise: piecewise,
-    np.partition: partition, np.ediff1d: ediff1d, np.union1d: union1d, np.setdiff1d: setdiff1d, np.vander: vander, np.polyval: polyval,
-    np.polymul: polymul, np.polyadd: polyadd, np.poly1d: poly1d, np.polysub: polysub, np.polyfit: polyfit,
-    np.apply_over_axes: apply_over_axes, np.polyder: polyder, np.polyint: polyint, np.cov: cov, np.corrcoef: corrcoef,
-    np.apply_along_axis: apply_along_axis, np.fromfunction: fromfunction, np.ix_: ix_, np.fill_diagonal: fill_diagonal, np.put: put,
-    np.putmask: putmask, np.place: place, np.put_along_axis: put_along_axis, np.modf: modf, np.angle: angle,
-    np.lib.stride_tricks.sliding_window_view: sliding_window_view, sorted: sorted_,
-    typing.cast: cast, math.modf: modf_of_number,
-    np.intersect1d: intersect1d, np.setxor1d: setxor1d, np.linalg.tensorsolve: tensorsolve, np.linalg.tensorinv: tensorinv,
-    np.histogram: histogram, np.histogram_bin_edges: histogram_bin_edges,
-    **OF_DATA, **HEAPS, **BISECTING, **DRAWING, **NUMBERS,
-}  # fmt: skip
+COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = (
+    counterparts(np, vstack, hstack, dstack, column_stack, ptp, inner, vdot, kron, cross, average, diff, trapezoid, interp, correlate)
+    | counterparts(np, gradient, poly, logspace, geomspace, meshgrid, nonzero, atleast_1d, atleast_2d, rot90, percentile, quantile)
+    | counterparts(np, nanmedian, nanquantile, nanpercentile, nanprod, nanvar, nanstd, nancumsum, nancumprod, atleast_3d)
+    | counterparts(np, broadcast_arrays, append, insert, block, hsplit, vsplit, dsplit, rollaxis, resize, trim_zeros, diagflat, extract)
+    | counterparts(np, select, piecewise, partition, ediff1d, union1d, setdiff1d, vander, polyval, polymul, polyadd, poly1d, polysub)
+    | counterparts(np, polyfit, apply_over_axes, polyder, polyint, cov, corrcoef, apply_along_axis, fromfunction, ix_, fill_diagonal)
+    | counterparts(np, put, putmask, place, put_along_axis, modf, angle, intersect1d, setxor1d, histogram, histogram_bin_edges)
+    | counterparts(np.linalg, norm, eigvals, eigvalsh, cond, lstsq, matrix_power, multi_dot, tensorsolve, tensorinv)
+    | {
+        np.divmod: divmod_,
+        sorted: sorted_,
+        math.modf: modf_of_number,
+        np.lib.stride_tricks.sliding_window_view: sliding_window_view,
+        typing.cast: cast,
+    }
+    | OF_DATA
+    | HEAPS
+    | BISECTING
+    | DRAWING
+    | NUMBERS
+)
 #: functions that older versions of NumPy do not have, or newer ones not any more
-VERSIONED: dict[str, Callable[..., Any]] = {
-    "cumulative_sum": cumulative_sum, "cumulative_prod": cumulative_prod, "vecdot": vecdot, "matvec": matvec, "vecmat": vecmat,
-    "row_stack": vstack, "trapz": trapezoid, "unstack": unstack,
-}  # fmt: skip
+VERSIONED: dict[str, Callable[..., Any]] = named(
+    cumulative_sum, cumulative_prod, vecdot, matvec, vecmat, unstack, row_stack=vstack, trapz=trapezoid
+)
 VERSIONED_LINALG: dict[str, Callable[..., Any]] = {
-    "vecdot": vecdot, "cross": cross, "vector_norm": vector_norm, "matrix_norm": frobenius_norm, "svdvals": svdvals,
-}  # fmt: skip
+    "vecdot": vecdot,
+    "cross": cross,
+    "vector_norm": vector_norm,
+    "matrix_norm": frobenius_norm,
+    "svdvals": svdvals,
+}
 for _where, _table in ((np, VERSIONED), (np.linalg, VERSIONED_LINALG)):
     COMPOSED.update({getattr(_where, name): function for name, function in _table.items() if name in vars(_where)})
 
 
 #: compositions for calls of rows with arguments that the row does not accept, by the row's name
-WIDER: dict[str, Callable[..., Any]] = {
-    "take_items": take_within, "choose": choose_within, "convolution": convolve_within,
-    "indices": sparse_indices, "var": var_about, "std": std_about, "nansum": nansum_within, "nanmean": nanmean_within,
-    "nanmax": nanmax_within, "nanmin": nanmin_within, "clip": clip_within, "unique": unique_within,
-    "isclose": isclose_within, "allclose": allclose_within,
-}  # fmt: skip
+WIDER: dict[str, Callable[..., Any]] = (
+    {
+        name.removesuffix("_within"): function
+        for name, function in named(
+            choose_within, nansum_within, nanmean_within, nanmax_within, nanmin_within, clip_within, unique_within
+        ).items()
+    }
+    | {"isclose": isclose_within, "allclose": allclose_within, "take_items": take_within, "convolution": convolve_within}
+    | {"indices": sparse_indices, "var": var_about, "std": std_about}
+)
 
 
 #: functions of SciPy's modules by name
 SCIPY: dict[str, dict[str, Callable[..., Any]]] = {
-    "scipy.special": SPECIAL, "scipy.special._ufuncs": OF_BOOST, "scipy.linalg": SOLVING, "scipy.ndimage": IMAGES,
-    "scipy.spatial.distance": DISTANCES, "scipy.interpolate": {"lagrange": lagrange} | GRIDS | SPLINES,
-    "scipy.interpolate._ppoly": PIECES, "scipy.interpolate._cubic": CUBIC,
-    "scipy.integrate": {"trapezoid": trapezoid} | INTEGRALS, "scipy.fft": FFT | COSINES,
+    "scipy.special": SPECIAL,
+    "scipy.special._ufuncs": OF_BOOST,
+    "scipy.linalg": SOLVING,
+    "scipy.ndimage": IMAGES,
+    "scipy.spatial.distance": DISTANCES,
+    "scipy.interpolate": {"lagrange": lagrange} | GRIDS | SPLINES,
+    "scipy.interpolate._ppoly": PIECES,
+    "scipy.interpolate._cubic": CUBIC,
+    "scipy.integrate": {"trapezoid": trapezoid} | INTEGRALS,
+    "scipy.fft": FFT | COSINES,
     "scipy.signal": CONVOLUTIONS | FILTERS | {"hilbert": hilbert},
-    "scipy.stats": SAMPLES, "scipy._lib.array_api_extra": SELECTING, "scipy._lib._util": SELECTING_LAZILY,
-}  # fmt: skip
+    "scipy.stats": SAMPLES,
+    "scipy._lib.array_api_extra": SELECTING,
+    "scipy._lib._util": SELECTING_LAZILY,
+}
 
 
 #: the attributes from which an outside object of a composed class is rebuilt where it is called
-POLYNOMIALS = (
-    np.polynomial.Polynomial, np.polynomial.Chebyshev, np.polynomial.Legendre, np.polynomial.Laguerre, np.polynomial.Hermite,
-    np.polynomial.HermiteE,
-)  # fmt: skip
+POLYNOMIALS = tuple(getattr(np.polynomial, name) for name in "Polynomial Chebyshev Legendre Laguerre Hermite HermiteE".split())
 REBUILT: dict[type, tuple[str, ...]] = {np.poly1d: ("coeffs",), **dict.fromkeys(POLYNOMIALS, ("coef", "domain", "window"))}
 REBUILT_OF_SCIPY: dict[str, dict[str, tuple[str, ...]]] = {
     "scipy.interpolate": {"RegularGridInterpolator": ("grid", "values", "method", "bounds_error", "fill_value")},
@@ -229,13 +241,16 @@ def rebuilt_from(cls: type) -> tuple[str, ...] | None:
 
 
 #: compositions that are valid for complex numbers
-ALIKE: frozenset[Callable[..., Any]] = frozenset({
-    vstack, hstack, dstack, column_stack, inner, kron, cross, diff, trapezoid, multi_dot, matrix_power, meshgrid, atleast_1d,
-    atleast_2d, atleast_3d, rot90, broadcast_arrays, append, insert, block, hsplit, vsplit, dsplit, rollaxis, resize, diagflat, polyval,
-    polymul, polyadd, polysub, vander, ediff1d, apply_along_axis, matvec, cumulative_sum, cumulative_prod, cast, unstack,
-    convolve_within, convolve_arrays, fftconvolve, sliding_window_view, fill_diagonal, average, gradient, select, put, putmask, place,
-    lambertw, isclose, *FFT.values(),
-})  # fmt: skip
+ALIKE: frozenset[Callable[..., Any]] = frozenset(
+    (
+        *(vstack, hstack, dstack, column_stack, inner, kron, cross, diff, trapezoid, multi_dot, matrix_power, meshgrid, atleast_1d),
+        *(atleast_2d, atleast_3d, rot90, broadcast_arrays, append, insert, block, hsplit, vsplit, dsplit, rollaxis, resize, diagflat),
+        *(polyval, polymul, polyadd, polysub, vander, ediff1d, apply_along_axis, matvec, cumulative_sum, cumulative_prod, cast, unstack),
+        *(convolve_within, convolve_arrays, fftconvolve, sliding_window_view, fill_diagonal, average, gradient, select, put, putmask),
+        *(place, lambertw, isclose),
+        *FFT.values(),
+    )
+)
 
 
 #: compositions whose derivatives are short, in place of others that are fast, for text that is read and never run

@@ -111,7 +111,10 @@ def ordered_by_comparison(items: Any, mycmp: Any, backwards: Any) -> Any:
 
 
 BISECTING: dict[Callable[..., Any], Callable[..., Any]] = {
-    bisect.bisect_right: bisect_right, bisect.bisect_left: bisect_left, bisect.insort_right: insort_right, bisect.insort_left: insort_left,
-}  # fmt: skip
+    bisect.bisect_right: bisect_right,
+    bisect.bisect_left: bisect_left,
+    bisect.insort_right: insort_right,
+    bisect.insort_left: insort_left,
+}
 
 __all__ = ["BISECTING", "Compared", "ordered_by_comparison"]

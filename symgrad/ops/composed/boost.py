@@ -73,7 +73,8 @@ def cauchy_isf(q: Any, loc: Any, scale: Any) -> Any:
 
 
 OF_BOOST: dict[str, Callable[..., Any]] = {
-    "_beta_pdf": beta_pdf, "_beta_ppf": beta_ppf, "_binom_pmf": binom_pmf, "_binom_cdf": binom_cdf, "_binom_sf": binom_sf,
-    "_nbinom_pmf": nbinom_pmf, "_nbinom_cdf": nbinom_cdf, "_nbinom_sf": nbinom_sf, "_skewnorm_cdf": skewnorm_cdf,
-    "_cauchy_ppf": cauchy_ppf, "_cauchy_isf": cauchy_isf,
-}  # fmt: skip
+    f"_{function.__name__}": function
+    for function in (
+        *(beta_pdf, beta_ppf, binom_pmf, binom_cdf, binom_sf, nbinom_pmf, nbinom_cdf, nbinom_sf, skewnorm_cdf, cauchy_ppf, cauchy_isf),
+    )
+}

@@ -14,6 +14,7 @@ from symgrad.ops.composed.products import vector_norm as vector_norm_of_sizes
 from symgrad.ops.composed.refusing import Numbers
 from symgrad.ops.composed.sequences import correlate as correlate_plainly
 from symgrad.ops.composed.shapes import kept
+from symgrad.tables import counterparts
 
 
 def vdot(a: Numbers, b: Numbers) -> Any:
@@ -79,13 +80,20 @@ def rect(r: Any, phi: Any) -> Any:
 
 
 #: of complex numbers where ``composed`` has them of real ones
-OF_COMPLEX = {
-    np.vdot: vdot, np.angle: angle, np.correlate: correlate, np.linalg.norm: norm,
-    np.linalg.eigvals: eigvals, np.linalg.eigvalsh: eigvalsh, np.linalg.lstsq: lstsq,
-    **{getattr(where, name): said for where, name, said in (
-        (np, "vecdot", vecdot), (np.linalg, "vecdot", vecdot), (np, "vecmat", vecmat), (np.linalg, "vector_norm", vector_norm),
-        (np.linalg, "svdvals", svdvals),
-    ) if hasattr(where, name)},
-}  # fmt: skip
+OF_COMPLEX = (
+    counterparts(np, vdot, angle, correlate)
+    | counterparts(np.linalg, norm, eigvals, eigvalsh, lstsq)
+    | {
+        getattr(where, name): said
+        for where, name, said in (
+            (np, "vecdot", vecdot),
+            (np.linalg, "vecdot", vecdot),
+            (np, "vecmat", vecmat),
+            (np.linalg, "vector_norm", vector_norm),
+            (np.linalg, "svdvals", svdvals),
+        )
+        if hasattr(where, name)
+    }
+)
 #: functions of ``cmath``, which converts its argument to a complex number
 OF_CMATH = {cmath.phase: phase, cmath.polar: polar, cmath.rect: rect}

@@ -9,6 +9,7 @@ import numpy as np
 
 from symgrad.ops.composed.images import gathered
 from symgrad.ops.composed.refusing import Numbers, need
+from symgrad.tables import named
 
 #: the names in ``scipy.ndimage`` of the extensions beyond an edge
 BOUNDARIES = {"fill": "constant", "wrap": "wrap", "symm": "reflect"}
@@ -75,7 +76,4 @@ def correlate2d(in1: Numbers, in2: Numbers, mode: Any = "full", boundary: Any = 
     return cut(full, np.shape(in1), np.shape(in2), mode)
 
 
-CONVOLUTIONS: dict[str, Callable[..., Any]] = {
-    "convolve": convolve, "fftconvolve": fftconvolve, "oaconvolve": fftconvolve, "correlate": correlate, "convolve2d": convolve2d,
-    "correlate2d": correlate2d,
-}  # fmt: skip
+CONVOLUTIONS: dict[str, Callable[..., Any]] = named(convolve, fftconvolve, correlate, convolve2d, correlate2d, oaconvolve=fftconvolve)

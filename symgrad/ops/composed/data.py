@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ops.composed.refusing import Numbers, need
+from symgrad.tables import counterparts
 
 ONE_AXIS = "functions of statistics are supported for lists, tuples and arrays of one axis"
 
@@ -182,9 +183,6 @@ def linear_regression(x: Numbers, y: Numbers, /, *, proportional: Any = False) -
 
 
 #: functions of Python's own module
-OF_DATA: dict[Callable[..., Any], Callable[..., Any]] = {
-    statistics.mean: mean, statistics.fmean: fmean, statistics.geometric_mean: geometric_mean, statistics.harmonic_mean: harmonic_mean,
-    statistics.variance: variance, statistics.pvariance: pvariance, statistics.stdev: stdev, statistics.pstdev: pstdev,
-    statistics.median: median, statistics.median_low: median_low, statistics.median_high: median_high, statistics.quantiles: quantiles,
-    statistics.covariance: covariance, statistics.correlation: correlation, statistics.linear_regression: linear_regression,
-}  # fmt: skip
+OF_DATA: dict[Callable[..., Any], Callable[..., Any]] = counterparts(
+    statistics, mean, fmean, geometric_mean, harmonic_mean, variance, pvariance, stdev, pstdev, median, median_low
+) | counterparts(statistics, median_high, quantiles, covariance, correlation, linear_regression)

@@ -9,19 +9,22 @@ import numpy as np
 
 from symgrad.ops.composed.refusing import Numbers, must, need
 from symgrad.ops.composed.special import scipy_special
+from symgrad.tables import pairs
 
 #: other names of a metric
-NAMES = {
-    "euclid": "euclidean", "eu": "euclidean", "e": "euclidean", "sqe": "sqeuclidean", "sqeuclid": "sqeuclidean", "cblock": "cityblock",
-    "cb": "cityblock", "c": "cityblock", "manhattan": "cityblock", "cheby": "chebyshev", "cheb": "chebyshev", "ch": "chebyshev",
-    "mi": "minkowski", "m": "minkowski", "pnorm": "minkowski", "cos": "cosine", "co": "correlation", "js": "jensenshannon",
-    "se": "seuclidean", "s": "seuclidean", "mahal": "mahalanobis", "mah": "mahalanobis",
-}  # fmt: skip
+NAMES = pairs(
+    """
+    euclid:euclidean eu:euclidean e:euclidean sqe:sqeuclidean sqeuclid:sqeuclidean cblock:cityblock cb:cityblock c:cityblock
+    manhattan:cityblock cheby:chebyshev cheb:chebyshev ch:chebyshev mi:minkowski m:minkowski pnorm:minkowski cos:cosine co:correlation
+    js:jensenshannon se:seuclidean s:seuclidean mahal:mahalanobis mah:mahalanobis
+    """
+)
 #: the implemented metrics, and those of them that take weights
-METRICS = (
-    "euclidean", "sqeuclidean", "cityblock", "chebyshev", "minkowski", "cosine", "correlation", "canberra", "braycurtis", "jensenshannon",
-    "seuclidean", "mahalanobis",
-)  # fmt: skip
+METRICS = tuple(
+    """
+    euclidean sqeuclidean cityblock chebyshev minkowski cosine correlation canberra braycurtis jensenshannon seuclidean mahalanobis
+    """.split()
+)
 WEIGHTED = ("euclidean", "sqeuclidean", "cityblock", "minkowski")
 
 

@@ -391,8 +391,16 @@ def dirichlet_logpdf(x: Numbers, alpha: Numbers) -> Any:
 
 #: for each distribution its logarithmic density or mass, and its other functions
 DISTRIBUTIONS: dict[str, dict[str, Any]] = {
-    "norm": {"logpdf": norm_logpdf, "pdf": norm_pdf, "cdf": norm_cdf, "logcdf": norm_logcdf, "sf": norm_sf, "logsf": norm_logsf,
-             "ppf": norm_ppf, "isf": norm_isf},
+    "norm": {
+        "logpdf": norm_logpdf,
+        "pdf": norm_pdf,
+        "cdf": norm_cdf,
+        "logcdf": norm_logcdf,
+        "sf": norm_sf,
+        "logsf": norm_logsf,
+        "ppf": norm_ppf,
+        "isf": norm_isf,
+    },
     "lognorm": {"logpdf": lognorm_logpdf, "cdf": lognorm_cdf},
     "expon": {"logpdf": expon_logpdf, "cdf": expon_cdf, "sf": expon_sf, "ppf": expon_ppf},
     "gamma": {"logpdf": gamma_logpdf, "cdf": gamma_cdf, "sf": gamma_sf},
@@ -417,7 +425,7 @@ DISTRIBUTIONS: dict[str, dict[str, Any]] = {
     "geom": {"logpmf": geom_logpmf},
     "multivariate_normal": {"logpdf": multivariate_normal_logpdf},
     "dirichlet": {"logpdf": dirichlet_logpdf},
-}  # fmt: skip
+}
 #: parameters that must be positive, else SciPy returns NaN; ``scale`` is one unless its logarithm is taken
 POSITIVE = frozenset({"a", "b", "c", "s", "df"})
 #: functions whose parameters of these names may be any numbers

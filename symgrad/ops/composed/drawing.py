@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from symgrad.ops.composed.refusing import need
+from symgrad.tables import counterparts
 
 
 def uniform(a: Any, b: Any) -> Any:
@@ -128,8 +129,6 @@ def shuffle(x: Any) -> None:
 
 
 #: functions of ``random``, with their compositions for arguments that are not constant
-DRAWING: dict[Callable[..., Any], Callable[..., Any]] = {
-    random.uniform: uniform, random.gauss: gauss, random.normalvariate: normalvariate, random.lognormvariate: lognormvariate,
-    random.expovariate: expovariate, random.weibullvariate: weibullvariate, random.paretovariate: paretovariate, random.choice: choice,
-    random.shuffle: shuffle, random.triangular: triangular, random.sample: sample, random.choices: choices,
-}  # fmt: skip
+DRAWING: dict[Callable[..., Any], Callable[..., Any]] = counterparts(
+    random, uniform, gauss, normalvariate, lognormvariate, expovariate, weibullvariate, paretovariate, choice, shuffle
+) | counterparts(random, triangular, sample, choices)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ops.composed.refusing import Numbers, need
+from symgrad.tables import named
 
 
 def fft(x: Numbers, n: Any = None, axis: Any = -1, norm: Any = None, overwrite_x: Any = False, workers: Any = None) -> Any:
@@ -111,8 +112,6 @@ def hilbert(x: Numbers, N: Any = None, axis: Any = -1) -> Any:
     return np.fft.ifft(np.fft.fft(x, count) * weights)
 
 
-FFT = {
-    said.__name__: said for said in (
-        fft, ifft, rfft, irfft, hfft, ihfft, fft2, ifft2, rfft2, irfft2, fftn, ifftn, rfftn, irfftn, fftshift, ifftshift, fftfreq, rfftfreq,
-    )
-}  # fmt: skip
+FFT = named(fft, ifft, rfft, irfft, hfft, ihfft, fft2, ifft2, rfft2, irfft2, fftn, ifftn, rfftn, irfftn) | named(
+    fftshift, ifftshift, fftfreq, rfftfreq
+)

@@ -18,9 +18,12 @@ OF_DICTS[GrowingOrderedDict] = collections.OrderedDict
 SETS = (GrowingSet, OrderedSet, INNER[GrowingSet], OrderedInnerSet)
 #: the class of each in Python
 CLASSES: dict[type, type] = {
-    **OF_DICTS, **dict.fromkeys(SETS, set),
-    GrowingKeys: type({}.keys()), GrowingValues: type({}.values()), GrowingItems: type({}.items()),
-}  # fmt: skip
+    **OF_DICTS,
+    **dict.fromkeys(SETS, set),
+    GrowingKeys: type({}.keys()),
+    GrowingValues: type({}.values()),
+    GrowingItems: type({}.items()),
+}
 #: the public attributes of each
 METHODS: dict[type, list[str]] = {
     cls: [word for word in dir(cls) if not word.startswith("_") and hasattr(python, word)] for cls, python in CLASSES.items()

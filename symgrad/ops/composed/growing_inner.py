@@ -314,7 +314,10 @@ def create_like(held: Any) -> Any:
 
 #: classes and their replacements
 INNER: dict[type, type] = {
-    GrowingDict: InnerDict, GrowingDefaultDict: InnerDefaultDict, GrowingCounter: InnerCounter, GrowingSet: InnerSet,
-}  # fmt: skip
+    GrowingDict: InnerDict,
+    GrowingDefaultDict: InnerDefaultDict,
+    GrowingCounter: InnerCounter,
+    GrowingSet: InnerSet,
+}
 
 __all__ = ["INNER", "InnerCounter", "InnerDefaultDict", "InnerDict", "InnerSet", "OrderedInnerSet", "OrderedPool", "Pool"]

@@ -9,6 +9,8 @@ import heapq
 from collections.abc import Callable
 from typing import Any
 
+from symgrad.tables import counterparts
+
 
 def raise_up(heap: Any, lowest: Any, place: Any) -> None:
     """Move the item at an index towards ``lowest``, past each greater parent."""
@@ -89,7 +91,6 @@ def nlargest(n: Any, iterable: Any, key: Any = None) -> Any:
 
 
 #: functions of ``heapq``, with their compositions
-HEAPS: dict[Callable[..., Any], Callable[..., Any]] = {
-    heapq.heapify: heapify, heapq.heappush: heappush, heapq.heappop: heappop, heapq.heapreplace: heapreplace,
-    heapq.heappushpop: heappushpop, heapq.nsmallest: nsmallest, heapq.nlargest: nlargest,
-}  # fmt: skip
+HEAPS: dict[Callable[..., Any], Callable[..., Any]] = counterparts(
+    heapq, heapify, heappush, heappop, heapreplace, heappushpop, nsmallest, nlargest
+)

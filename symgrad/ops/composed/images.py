@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ops.composed.refusing import Numbers, must, need
+from symgrad.tables import named
 
 MODES = ("reflect", "grid-mirror", "mirror", "nearest", "wrap", "grid-wrap", "constant", "grid-constant")
 
@@ -295,10 +296,8 @@ def center_of_mass(input: Numbers, labels: Any = None, index: Any = None) -> Any
     return tuple([np.sum(input * places[axis]) / total for axis in range(np.ndim(input))])
 
 
-IMAGES: dict[str, Callable[..., Any]] = {
-    "correlate1d": correlate1d, "convolve1d": convolve1d, "correlate": correlate, "convolve": convolve, "sobel": sobel, "prewitt": prewitt,
-    "gaussian_filter1d": gaussian_filter1d, "gaussian_filter": gaussian_filter, "uniform_filter1d": uniform_filter1d, "laplace": laplace,
-    "uniform_filter": uniform_filter, "gaussian_laplace": gaussian_laplace, "map_coordinates": map_coordinates,
-    "gaussian_gradient_magnitude": gaussian_gradient_magnitude, "maximum_filter": of_box(np.max), "minimum_filter": of_box(np.min),
-    "median_filter": of_box(middle_of), "center_of_mass": center_of_mass,
-}  # fmt: skip
+IMAGES: dict[str, Callable[..., Any]] = (
+    named(correlate1d, convolve1d, correlate, convolve, sobel, prewitt, gaussian_filter1d, gaussian_filter, uniform_filter1d, laplace)
+    | named(uniform_filter, gaussian_laplace, map_coordinates, gaussian_gradient_magnitude, center_of_mass, maximum_filter=of_box(np.max))
+    | named(minimum_filter=of_box(np.min), median_filter=of_box(middle_of))
+)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ops.composed.refusing import Numbers, need
+from symgrad.tables import named
 
 NO_MOMENT = "SciPy has no formula of this moment, which it integrates"
 
@@ -189,11 +190,9 @@ def std_of_counts(law: Any, shapes: Any, loc: Any) -> Any:
 
 
 #: functions of a point, and functions of the distribution alone, by the names of their methods
-OF_POINTS: dict[str, Callable[..., Any]] = {
-    "pdf": pdf, "logpdf": logpdf, "cdf": cdf, "logcdf": logcdf, "sf": sf, "logsf": logsf, "ppf": ppf, "isf": isf,
-}  # fmt: skip
+OF_POINTS: dict[str, Callable[..., Any]] = named(pdf, logpdf, cdf, logcdf, sf, logsf, ppf, isf)
 OF_LAWS: dict[str, Callable[..., Any]] = {"median": median, "mean": mean, "var": var, "std": std, "entropy": entropy}
-COUNTS_OF_POINTS: dict[str, Callable[..., Any]] = {
-    "pmf": pmf, "logpmf": logpmf, "cdf": cdf_of_counts, "logcdf": logcdf_of_counts, "sf": sf_of_counts, "logsf": logsf_of_counts,
-}  # fmt: skip
+COUNTS_OF_POINTS: dict[str, Callable[..., Any]] = named(
+    pmf, logpmf, cdf=cdf_of_counts, logcdf=logcdf_of_counts, sf=sf_of_counts, logsf=logsf_of_counts
+)
 COUNTS_OF_LAWS: dict[str, Callable[..., Any]] = {"mean": mean_of_counts, "var": var_of_counts, "std": std_of_counts}

@@ -122,10 +122,8 @@ def range_item(start: Any, stop: Any, step: Any, place: Any) -> Any:
     return start + at * step
 
 
-__all__ = [
-    "place_of", "place_to_remove", "range_item", "repeated", "repeated_tuple", "times_in", "with_part", "without", "without_item",
-    "without_popped",
-]  # fmt: skip
+__all__ = ["place_of", "place_to_remove", "range_item", "repeated", "repeated_tuple", "times_in", "with_part", "without", "without_item"]
+__all__ += ["without_popped"]
 
 
 def last_items(items: Any, count: Any) -> Any:

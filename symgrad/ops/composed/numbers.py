@@ -103,8 +103,12 @@ def is_integer(x: Any) -> Any:
 
 #: functions, with their compositions
 NUMBERS: dict[Callable[..., Any], Callable[..., Any]] = {
-    math.dist: dist, math.frexp: frexp, math.remainder: remainder, math.isclose: isclose, cmath.isclose: isclose,
-}  # fmt: skip
+    math.dist: dist,
+    math.frexp: frexp,
+    math.remainder: remainder,
+    math.isclose: isclose,
+    cmath.isclose: isclose,
+}
 if hasattr(math, "sumprod"):
     NUMBERS[math.sumprod] = sumprod
 #: functions whose rows take two arguments, with their compositions for any other number

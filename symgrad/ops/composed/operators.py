@@ -6,6 +6,7 @@ import operator
 from typing import Any
 
 from symgrad.ops.composed.refusing import need
+from symgrad.tables import counterparts
 
 
 def neg(a: Any, /) -> Any:
@@ -161,13 +162,11 @@ def iconcat(a: Any, b: Any, /) -> Any:
 
 
 #: functions of ``operator``, each with the function that is lowered in its place
-FUNCTIONS: dict[Any, Any] = {
-    getattr(operator, one.__name__): one
-    for one in (
-        neg, pos, invert, and_, or_, xor, lshift, rshift, concat, getitem, setitem, delitem, call, methodcaller, iadd, isub, imul, itruediv,
-        ifloordiv, imod, ipow, imatmul, iand, ior, ixor, ilshift, irshift, iconcat,
-    )
-} | {operator.inv: invert, operator.countOf: count_of, operator.indexOf: index_of}  # fmt: skip
+FUNCTIONS: dict[Any, Any] = (
+    counterparts(operator, neg, pos, invert, and_, or_, xor, lshift, rshift, concat, getitem, setitem, delitem, call, methodcaller)
+    | counterparts(operator, iadd, isub, imul, itruediv, ifloordiv, imod, ipow, imatmul, iand, ior, ixor, ilshift, irshift, iconcat)
+    | {operator.inv: invert, operator.countOf: count_of, operator.indexOf: index_of}
+)
 
 __all__ = ["FUNCTIONS"]
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from symgrad.ops.composed.refusing import Numbers, inexact, must, need
 from symgrad.ops.composed.special import scipy_special
+from symgrad.tables import named
 
 PROPAGATE = "nan_policy is supported as 'propagate'"
 
@@ -248,8 +249,6 @@ def linregress(x: Numbers, y: Numbers, alternative: Any = "two-sided") -> Any:
     return Line(slope, np.mean(y) - slope * np.mean(x), r, pvalue, np.sqrt((1 - r * r) * yy / xx / df))
 
 
-SAMPLES: dict[str, Callable[..., Any]] = {
-    "gmean": gmean, "hmean": hmean, "pmean": pmean, "moment": moment, "skew": skew, "kurtosis": kurtosis, "sem": sem, "iqr": iqr,
-    "variation": variation, "zscore": zscore, "zmap": zmap, "trim_mean": trim_mean, "entropy": entropy,
-    "gstd": gstd, "median_abs_deviation": median_abs_deviation, "pearsonr": pearsonr, "linregress": linregress,
-}  # fmt: skip
+SAMPLES: dict[str, Callable[..., Any]] = named(
+    gmean, hmean, pmean, moment, skew, kurtosis, sem, iqr, variation, zscore, zmap, trim_mean, entropy, gstd
+) | named(median_abs_deviation, pearsonr, linregress)

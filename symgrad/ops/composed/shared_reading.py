@@ -126,7 +126,9 @@ def is_other_key(key: Any, other: Any) -> Any:
 
 #: the class of each in Python
 CLASSES: dict[type, type] = {
-    Grouped: itertools.groupby, Group: type(next(itertools.groupby([0]))[1]), Copy: type(itertools.tee([])[0]),
+    Grouped: itertools.groupby,
+    Group: type(next(itertools.groupby([0]))[1]),
+    Copy: type(itertools.tee([])[0]),
     Copied: type(itertools.tee([])[0]),
-}  # fmt: skip
+}
 TELLING.update({Copied: ("inner",), Copy: ("source",)})

@@ -10,6 +10,7 @@ import numpy as np
 
 from symgrad.ops.composed.products import norm as numpy_norm
 from symgrad.ops.composed.refusing import Numbers, must, need
+from symgrad.tables import named
 
 
 def triangular(a: Any, b: Any, lower: bool) -> Any:
@@ -35,9 +36,10 @@ def sylvester(a: Any, b: Any, q: Any) -> Any:
 #: the rows of these: their operands, and the call of the row
 ROWS_OF: dict[Any, tuple[str, str]] = {
     sylvester: ("a, b, q", "sylvester(a, b, q)"),
-    triangular: ("a, b, lower", "solve_triangular(a, b, lower=lower)"), transposed: ("a, b, lower", "solve_transposed(a, b, lower=lower)"),
+    triangular: ("a, b, lower", "solve_triangular(a, b, lower=lower)"),
+    transposed: ("a, b, lower", "solve_transposed(a, b, lower=lower)"),
     expm_row: ("a", "expm(a)"),
-}  # fmt: skip
+}
 
 
 def solve(
@@ -284,12 +286,8 @@ def solve_discrete_lyapunov(a: Numbers, q: Numbers, method: Any = None) -> Any:
     return np.reshape(np.linalg.solve(np.eye(count * count) - np.kron(a, a), np.ravel(q)), (count, count))
 
 
-SOLVING: dict[str, Any] = {
-    "solve_sylvester": solve_sylvester, "solve_continuous_lyapunov": solve_continuous_lyapunov,
-    "solve_lyapunov": solve_continuous_lyapunov, "solve_discrete_lyapunov": solve_discrete_lyapunov,
-    "solve_banded": solve_banded, "solveh_banded": solveh_banded, "solve_toeplitz": solve_toeplitz, "matmul_toeplitz": matmul_toeplitz,
-    "hankel": hankel, "polar": polar, "lstsq": lstsq,
-    "solve": solve, "solve_triangular": solve_triangular, "cholesky": cholesky, "cho_factor": cho_factor, "cho_solve": cho_solve,
-    "inv": inv, "det": det, "eigh": eigh, "eigvalsh": eigvalsh, "svd": svd, "svdvals": svdvals, "qr": qr, "pinv": pinv, "expm": expm,
-    "norm": norm, "block_diag": block_diag, "toeplitz": toeplitz, "circulant": circulant,
-}  # fmt: skip
+SOLVING: dict[str, Any] = (
+    named(solve_sylvester, solve_continuous_lyapunov, solve_discrete_lyapunov, solve_banded, solveh_banded, solve_toeplitz)
+    | named(matmul_toeplitz, hankel, polar, lstsq, solve, solve_triangular, cholesky, cho_factor, cho_solve, inv, det, eigh, eigvalsh)
+    | named(svd, svdvals, qr, pinv, expm, norm, block_diag, toeplitz, circulant, solve_lyapunov=solve_continuous_lyapunov)
+)

@@ -10,6 +10,7 @@ import numpy as np
 
 from symgrad.ops.composed.refusing import Numbers, must, need
 from symgrad.ops.composed.sequences import in_double
+from symgrad.tables import named
 
 
 def scipy_special(name: str) -> Any:
@@ -22,45 +23,40 @@ def gammaln(x: Any) -> Any:
     return scipy_special("gammaln")(x)
 
 
-def inlined(name: str, place: int | None = None) -> Any:
-    """A function of SciPy's, or one of its results: a row where it is inlined."""
+#: functions inlined as rows: the function, its operands, and the call of the row
+ROWS_OF: dict[Any, tuple[str, str]] = {gammaln: ("x", "lgamma(x, via='scipy')")}
+
+
+def inlined(name: str, operands: str, call: str = "", place: int | None = None) -> Any:
+    """A function of SciPy's, or one of its results: a row where it is inlined, of the same name unless the call says another."""
 
     def function(*operands: Any) -> Any:
         results = scipy_special(name)(*operands)
         return results if place is None else results[place]
 
     function.__name__ = name  # refusals of the row contain the name
+    ROWS_OF[function] = operands, call or f"{name}({operands})"
     return function
 
 
-#: functions inlined as rows: the function, its operands, and the call of the row
-polygamma_row, yv_row, kv_row = inlined("polygamma"), inlined("yv"), inlined("kv")
-lambertw_row, zeta_row, wofz_row = inlined("lambertw"), inlined("zeta"), inlined("wofz")
-airy_ai, airy_ai_slope, airy_bi, airy_bi_slope = (inlined("airy", place) for place in range(4))
-sine_integral, cosine_integral = (inlined("sici", place) for place in range(2))
-sinh_integral, cosh_integral = (inlined("shichi", place) for place in range(2))
-fresnel_sine, fresnel_cosine = (inlined("fresnel", place) for place in range(2))
-spherical_jn_row, spherical_yn_row = inlined("spherical_jn"), inlined("spherical_yn")
-spherical_in_row, spherical_kn_row = inlined("spherical_in"), inlined("spherical_kn")
-gammainc_row, gammaincc_row, gammainccinv_row = inlined("gammainc"), inlined("gammaincc"), inlined("gammainccinv")
-betainc_row, betaincc_row, betaincinv_row = inlined("betainc"), inlined("betaincc"), inlined("betaincinv")
-ndtr_row, log_ndtr_row = inlined("ndtr"), inlined("log_ndtr")
-eval_jacobi_row, owens_t_row, ndtri_exp_row = inlined("eval_jacobi"), inlined("owens_t"), inlined("ndtri_exp")
-ROWS_OF: dict[Any, tuple[str, str]] = {
-    gammaln: ("x", "lgamma(x, via='scipy')"),
-    polygamma_row: ("n, x", "polygamma(n, x, via='scipy')"), yv_row: ("n, x", "bessel_y(n, x)"), kv_row: ("n, x", "bessel_k(n, x)"),
-    lambertw_row: ("z, k", "lambertw(z, k)"), zeta_row: ("x, q", "zeta(x, q)"), wofz_row: ("z", "wofz(z)"),
-    airy_ai: ("z", "airy_ai(z)"), airy_ai_slope: ("z", "airy_ai_slope(z)"), airy_bi: ("z", "airy_bi(z)"),
-    airy_bi_slope: ("z", "airy_bi_slope(z)"), sine_integral: ("x", "sine_integral(x)"), cosine_integral: ("x", "cosine_integral(x)"),
-    sinh_integral: ("x", "sinh_integral(x)"), cosh_integral: ("x", "cosh_integral(x)"), fresnel_sine: ("x", "fresnel_sine(x)"),
-    fresnel_cosine: ("x", "fresnel_cosine(x)"), spherical_jn_row: ("n, x", "spherical_jn(n, x)"),
-    spherical_yn_row: ("n, x", "spherical_yn(n, x)"), spherical_in_row: ("n, x", "spherical_in(n, x)"),
-    spherical_kn_row: ("n, x", "spherical_kn(n, x)"), gammainc_row: ("a, x", "gammainc(a, x)"), gammaincc_row: ("a, x", "gammaincc(a, x)"),
-    gammainccinv_row: ("a, x", "gammainccinv(a, x)"), betainc_row: ("a, b, x", "betainc(a, b, x)"),
-    betaincc_row: ("a, b, x", "betaincc(a, b, x)"), owens_t_row: ("h, a", "owens_t(h, a)"),
-    ndtri_exp_row: ("x", "ndtri_exp(x)"), ndtr_row: ("x", "ndtr(x)"), log_ndtr_row: ("x", "log_ndtr(x)"),
-    betaincinv_row: ("a, b, x", "betaincinv(a, b, x)"), eval_jacobi_row: ("n, a, b, x", "eval_jacobi(n, a, b, x)"),
-}  # fmt: skip
+def inlined_results(name: str, operand: str, rows: str) -> Any:
+    """The results of a function of SciPy's, each a row of one operand."""
+    return (inlined(name, operand, f"{row}({operand})", place) for place, row in enumerate(rows.split()))
+
+
+polygamma_row = inlined("polygamma", "n, x", "polygamma(n, x, via='scipy')")
+yv_row, kv_row = inlined("yv", "n, x", "bessel_y(n, x)"), inlined("kv", "n, x", "bessel_k(n, x)")
+lambertw_row, zeta_row, wofz_row = inlined("lambertw", "z, k"), inlined("zeta", "x, q"), inlined("wofz", "z")
+airy_ai, airy_ai_slope, airy_bi, airy_bi_slope = inlined_results("airy", "z", "airy_ai airy_ai_slope airy_bi airy_bi_slope")
+sine_integral, cosine_integral = inlined_results("sici", "x", "sine_integral cosine_integral")
+sinh_integral, cosh_integral = inlined_results("shichi", "x", "sinh_integral cosh_integral")
+fresnel_sine, fresnel_cosine = inlined_results("fresnel", "x", "fresnel_sine fresnel_cosine")
+spherical_jn_row, spherical_yn_row = inlined("spherical_jn", "n, x"), inlined("spherical_yn", "n, x")
+spherical_in_row, spherical_kn_row = inlined("spherical_in", "n, x"), inlined("spherical_kn", "n, x")
+gammainc_row, gammaincc_row, gammainccinv_row = (inlined(name, "a, x") for name in ("gammainc", "gammaincc", "gammainccinv"))
+betainc_row, betaincc_row, betaincinv_row = (inlined(name, "a, b, x") for name in ("betainc", "betaincc", "betaincinv"))
+ndtr_row, log_ndtr_row, ndtri_exp_row = inlined("ndtr", "x"), inlined("log_ndtr", "x"), inlined("ndtri_exp", "x")
+eval_jacobi_row, owens_t_row = inlined("eval_jacobi", "n, a, b, x"), inlined("owens_t", "h, a")
 
 
 def of_whole_order(row: Any) -> Any:
@@ -245,12 +241,10 @@ def pdtrc(k: Any, m: Numbers) -> Any:
     return narrowed(gammainc_row((k if isinstance(k, int) else np.floor(k)) + 1.0, m), m)
 
 
-SPECIAL: dict[str, Any] = {
-    "polygamma": of_whole_order(polygamma_row), "yn": of_whole_order(yv_row), "kn": of_whole_order(kv_row), "logsumexp": logsumexp,
-    "softmax": softmax, "log_softmax": log_softmax, "softplus": softplus, "betaln": betaln, "beta": beta, "multigammaln": multigammaln,
-    "huber": huber, "pseudo_huber": pseudo_huber, "lambertw": lambertw, "zeta": zeta, "airy": airy, "sici": sici, "shichi": shichi,
-    "fresnel": fresnel, "spherical_jn": spherical(spherical_jn_row, 1, -1), "spherical_yn": spherical(spherical_yn_row, 1, -1),
-    "spherical_in": spherical(spherical_in_row, 1, 1), "spherical_kn": spherical(spherical_kn_row, -1, 1),
-    "voigt_profile": voigt_profile, "eval_sh_legendre": eval_sh_legendre, "chdtr": chdtr, "chdtrc": chdtrc, "chdtri": chdtri, "gdtr": gdtr,
-    "gdtrc": gdtrc, "fdtr": fdtr, "fdtrc": fdtrc, "fdtri": fdtri, "pdtr": pdtr, "pdtrc": pdtrc,
-}  # fmt: skip
+SPECIAL: dict[str, Any] = (
+    named(logsumexp, softmax, log_softmax, softplus, betaln, beta, multigammaln, huber, pseudo_huber, lambertw, zeta, airy, sici)
+    | named(shichi, fresnel, voigt_profile, eval_sh_legendre, chdtr, chdtrc, chdtri, gdtr, gdtrc, fdtr, fdtrc, fdtri, pdtr, pdtrc)
+    | named(polygamma=of_whole_order(polygamma_row), yn=of_whole_order(yv_row), kn=of_whole_order(kv_row))
+    | named(spherical_jn=spherical(spherical_jn_row, 1, -1), spherical_yn=spherical(spherical_yn_row, 1, -1))
+    | named(spherical_in=spherical(spherical_in_row, 1, 1), spherical_kn=spherical(spherical_kn_row, -1, 1))
+)

@@ -151,9 +151,12 @@ def histogram_bin_edges(a: Numbers, bins: Numbers = 10, range: Any = None, weigh
 
 #: continuous quantile methods: alpha and beta of Hyndman and Fan (1996)
 BETWEEN = {
-    "hazen": (0.5, 0.5), "weibull": (0.0, 0.0), "median_unbiased": (1 / 3, 1 / 3), "normal_unbiased": (3 / 8, 3 / 8),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
     "interpolated_inverted_cdf": (0.0, 1.0),
-}  # fmt: skip
+}
 
 
 #: quantile methods that choose one of the elements

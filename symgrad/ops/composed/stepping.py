@@ -354,10 +354,10 @@ class Product(Stepping):
 
 #: the iterators that have ``left`` and ``take``, with the fields that hold the iterators below: these must have them too
 TELLING: dict[type, tuple[str, ...]] = {
-    Walk: (), Backwards: (), WalkOfRange: (), WalkOfValues: (), WalkOfItems: (), Enumerated: ("inner",), Single: ("inner",),
-    Mapped: ("inner",), Starred: ("inner",), Chained: ("first", "second"), ZippedLongest: ("first", "second"),
-    Limited: ("inner",), Counting: (), Repeated: (), Pairs: (), Product: (),
-}  # fmt: skip
+    **dict.fromkeys((Walk, Backwards, WalkOfRange, WalkOfValues, WalkOfItems, Counting, Repeated, Pairs, Product), ()),
+    **dict.fromkeys((Enumerated, Single, Mapped, Starred, Limited), ("inner",)),
+    **dict.fromkeys((Chained, ZippedLongest), ("first", "second")),
+}
 
 
 def tells(iterator: Any) -> bool:
@@ -373,8 +373,20 @@ def positioned(iterable: Any) -> Any:
 
 #: the class of each in Python
 CLASSES: dict[type, type] = {
-    Walk: type(iter([])), Backwards: type(reversed([])), WalkOfRange: type(iter(range(0))), WalkOfValues: type(iter({}.values())),
-    WalkOfItems: type(iter({}.items())), Enumerated: enumerate, Single: zip, ZippedLongest: itertools.zip_longest, Mapped: map,
-    Starred: itertools.starmap, Chained: itertools.chain, Limited: itertools.islice, Counting: itertools.count,
-    Repeated: itertools.repeat, Pairs: itertools.combinations, Product: itertools.product,
-}  # fmt: skip
+    Walk: type(iter([])),
+    Backwards: type(reversed([])),
+    WalkOfRange: type(iter(range(0))),
+    WalkOfValues: type(iter({}.values())),
+    WalkOfItems: type(iter({}.items())),
+    Enumerated: enumerate,
+    Single: zip,
+    ZippedLongest: itertools.zip_longest,
+    Mapped: map,
+    Starred: itertools.starmap,
+    Chained: itertools.chain,
+    Limited: itertools.islice,
+    Counting: itertools.count,
+    Repeated: itertools.repeat,
+    Pairs: itertools.combinations,
+    Product: itertools.product,
+}

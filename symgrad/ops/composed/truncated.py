@@ -92,6 +92,6 @@ def truncnorm_isf(q: Numbers, a: Numbers, b: Numbers, loc: Numbers = 0, scale: N
 
 
 TRUNCATED: dict[str, Any] = {
-    "logpdf": truncnorm_logpdf, "cdf": truncnorm_cdf, "logcdf": truncnorm_logcdf, "sf": truncnorm_sf, "logsf": truncnorm_logsf,
-    "ppf": truncnorm_ppf, "isf": truncnorm_isf,
-}  # fmt: skip
+    function.__name__.removeprefix("truncnorm_"): function
+    for function in (truncnorm_logpdf, truncnorm_cdf, truncnorm_logcdf, truncnorm_sf, truncnorm_logsf, truncnorm_ppf, truncnorm_isf)
+}

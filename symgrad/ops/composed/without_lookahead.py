@@ -265,7 +265,16 @@ class Running(Stepping):
 
 #: the class of each in Python
 CLASSES: dict[type, type] = {
-    Zipped: zip, ZippedStrictly: zip, ZippedAround: zip, Filtered: filter, Compressed: itertools.compress,
-    TakenWhile: itertools.takewhile, DroppedWhile: itertools.dropwhile, Accumulated: itertools.accumulate, Sliced: itertools.islice,
-    Pairwise: itertools.pairwise, Called: type(iter(int, 1)), Running: Generator,
-}  # fmt: skip
+    Zipped: zip,
+    ZippedStrictly: zip,
+    ZippedAround: zip,
+    Filtered: filter,
+    Compressed: itertools.compress,
+    TakenWhile: itertools.takewhile,
+    DroppedWhile: itertools.dropwhile,
+    Accumulated: itertools.accumulate,
+    Sliced: itertools.islice,
+    Pairwise: itertools.pairwise,
+    Called: type(iter(int, 1)),
+    Running: Generator,
+}

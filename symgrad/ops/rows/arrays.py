@@ -7,6 +7,7 @@ Shapes are operands (``reshape(x, 2, n)`` or ``reshape(x, shape)``), axes are se
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,10 @@ from symgrad.ir.types import (
     ShapeOf,
     Type,
     is_plural,
-    same_extent,
     same_shape,
 )
 from symgrad.ops import batched
-from symgrad.ops.declare import constant, rule
+from symgrad.ops.declare import RUNTIME, by_default, constant, rule
 from symgrad.ops.indexing import Extents, broadcast, reshape_extents
 from symgrad.ops.rows.elementwise import Emit
 from symgrad.ops.shapes import (
@@ -39,11 +39,22 @@ from symgrad.ops.shapes import (
     joined_dtype,
     kept_layout,
     rank_of,
-    scalar_of,
     shape_of,
 )
 
+#: a row whose result is a view of its operand
+view = partial(rule, alias="view", cheap=True, linear="x")
 Reshape = Callable[[Shape, dict[str, Any]], "Shape | None"]
+
+
+def into_shape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """The shape law of an array with the dtype of the first operand and the shape of the operand of type ``ShapeOf``."""
+    shapes = [t for t in types if isinstance(t, ShapeOf)]
+    return Array(dtype_of(types[0]), shapes[0].shape if shapes else None)
+
+
+#: the cotangent of a row that selects or rearranges elements: a row that puts them into an array of the operand's shape
+back = partial(rule, law=into_shape_law, emit=RUNTIME, linear="g")
 
 
 def layout_law(change: Reshape) -> Any:
@@ -212,8 +223,16 @@ def _to_shape(name: str) -> Emit:
     return lambda settings, types: f"np.{name}(x, *shape)" if len(types) == 2 else f"np.{name}(x, (*shape,))"
 
 
-rule("reshape(x, *shape)", _reshape_law, batch=batched.reshaped, emit=_reshape_text, alias="depends", cheap=True, linear="x",
-     x_grad="reshape(out_grad, shape_of(x))", shape_grad=None)  # fmt: skip
+rule(
+    "reshape(x, *shape)",
+    _reshape_law,
+    batch=batched.reshaped,
+    emit=_reshape_text,
+    alias="depends",
+    cheap=True,
+    linear="x",
+    x_grad="reshape(out_grad, shape_of(x))",
+)
 rule(
     "ravel(x)",
     layout_law(_ravel),
@@ -225,33 +244,34 @@ rule(
     x_grad="reshape(out_grad, shape_of(x))",
 )
 rule("flatten(x)", layout_law(_ravel), batch=batched.in_a_row, emit="x.flatten()", linear="x", x_grad="reshape(out_grad, shape_of(x))")
-rule("transpose(x, axes=None)", _transpose_law, batch=batched.transposed, emit=_transpose_text, alias="view", cheap=True, linear="x",
-     x_grad="untranspose(out_grad, axes=axes)")  # fmt: skip
-rule("untranspose(x, axes=None)", layout_law(_untransposed), emit=_untranspose_text, alias="view", cheap=True, linear="x",
-     x_grad="transpose(out_grad, axes=axes)")  # fmt: skip
-rule("mT(x)", layout_law(_mT), emit=_mT_text, alias="view", cheap=True, linear="x", x_grad="mT(out_grad)")
-rule("swapaxes(x, axis1=0, axis2=1)", layout_law(_swapped), emit="np.swapaxes(x, axis1, axis2)", alias="view", cheap=True, linear="x",
-     x_grad="swapaxes(out_grad, axis1=axis1, axis2=axis2)")  # fmt: skip
-rule(
+view("transpose(x, axes=None)", _transpose_law, batch=batched.transposed, emit=_transpose_text, x_grad="untranspose(out_grad, axes=axes)")
+view("untranspose(x, axes=None)", layout_law(_untransposed), emit=_untranspose_text, x_grad="transpose(out_grad, axes=axes)")
+view("mT(x)", layout_law(_mT), emit=_mT_text, x_grad="mT(out_grad)")
+view(
+    "swapaxes(x, axis1=0, axis2=1)",
+    layout_law(_swapped),
+    emit="np.swapaxes(x, axis1, axis2)",
+    x_grad="swapaxes(out_grad, axis1=axis1, axis2=axis2)",
+)
+view(
     "moveaxis(x, source=0, destination=0)",
     layout_law(_moved),
     emit="np.moveaxis(x, source, destination)",
-    alias="view",
-    cheap=True,
-    linear="x",
     x_grad="moveaxis(out_grad, source=destination, destination=source)",
 )
-rule("expand_dims(x, axis=0)", layout_law(_expanded), emit="np.expand_dims(x, axis)", alias="view", cheap=True, linear="x",
-     x_grad="reshape(out_grad, shape_of(x))")  # fmt: skip
-rule("squeeze(x, axis=None)", _squeeze_law, emit=numpy_axis("squeeze", "axis"), alias="view", cheap=True, linear="x",
-     x_grad="reshape(out_grad, shape_of(x))")  # fmt: skip
-rule("broadcast_to(x, *shape)", _broadcast_law, batch=batched.broadcast,
-     emit=_to_shape("broadcast_to"), alias="view", cheap=True, linear="x",
-     x_grad="fit(out_grad, shape_of(x))", shape_grad=None)  # fmt: skip
-rule("item(x, *index)", _item_law, emit="x.item(*index)", linear="x", x_grad="item_place(out_grad, shape_of(x), *index)", index_grad=None)
-rule("item_place(g, shape, *index)", lambda types, settings, dim: into_shape_law(types, settings, dim),
-     emit=lambda s, t: "np.full(shape, g)" if len(t) == 2 else "item_place(g, shape, (*index,))", linear="g",
-     g_grad="item(out_grad, *index)", shape_grad=None, index_grad=None)  # fmt: skip
+view("expand_dims(x, axis=0)", layout_law(_expanded), emit="np.expand_dims(x, axis)", x_grad="reshape(out_grad, shape_of(x))")
+view("squeeze(x, axis=None)", _squeeze_law, emit=numpy_axis("squeeze", "axis"), x_grad="reshape(out_grad, shape_of(x))")
+view(
+    "broadcast_to(x, *shape)", _broadcast_law, batch=batched.broadcast, emit=_to_shape("broadcast_to"), x_grad="fit(out_grad, shape_of(x))"
+)
+rule("item(x, *index)", _item_law, emit="x.item(*index)", linear="x", x_grad="item_place(out_grad, shape_of(x), *index)")
+rule(
+    "item_place(g, shape, *index)",
+    into_shape_law,
+    emit=lambda s, t: "np.full(shape, g)" if len(t) == 2 else "item_place(g, shape, (*index,))",
+    linear="g",
+    g_grad="item(out_grad, *index)",
+)
 constant("size(x)", lambda types, settings, dim: INT, emit="np.size(x)", cheap=True)
 constant("ndim(x)", lambda types, settings, dim: INT, emit="np.ndim(x)", cheap=True)
 
@@ -283,37 +303,37 @@ def _along_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
     return Array(dtype_of(types[0]), shape_of(types[1]) if rank_of(types[0]) == rank_of(types[1]) else None)
 
 
-def into_shape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    """The shape law of an array with the dtype of the first operand and the shape of the operand of type ``ShapeOf``."""
-    shapes = [t for t in types if isinstance(t, ShapeOf)]
-    return Array(dtype_of(types[0]), shapes[0].shape if shapes else None)
-
-
-rule("flip(x, axis=None)", _flip_law, emit=numpy_axis("flip", "axis"), alias="view", cheap=True, linear="x",
-     x_grad="flip(out_grad, axis=axis)")  # fmt: skip
+view("flip(x, axis=None)", _flip_law, emit=numpy_axis("flip", "axis"), x_grad="flip(out_grad, axis=axis)")
 rule(
     "roll(x, shift, axis=None)",
     layout_law(_same),
-    emit=lambda s, t: "np.roll(x, shift)" if s["axis"] is None else "np.roll(x, shift, axis)",
+    emit=by_default("np.roll(x, shift", axis=None),
     linear="x",
     x_grad="roll(out_grad, -shift, axis=axis)",
     shift_grad=None,
 )
-rule("sort(x, axis=-1)", layout_law(_ordered), batch=batched.in_order,
-     emit=lambda s, t: "np.sort(x)" if s["axis"] == -1 else "np.sort(x, axis)",
-     x_grad="add_along_axis(out_grad, argsort(x, axis=axis), shape_of(x), axis=axis)")  # fmt: skip
-constant(
-    "argsort(x, axis=-1)",
-    order_law,
+rule(
+    "sort(x, axis=-1)",
+    layout_law(_ordered),
     batch=batched.in_order,
-    emit=lambda s, t: "np.argsort(x)" if s["axis"] == -1 else "np.argsort(x, axis)",
+    emit=by_default("np.sort(x", axis=-1),
+    x_grad="add_along_axis(out_grad, argsort(x, axis=axis), shape_of(x), axis=axis)",
 )
-constant("stable_argsort(x, axis=-1)", order_law,
-         emit=lambda s, t: f"np.argsort(x{'' if s['axis'] == -1 else ', ' + str(s['axis'])}, kind='stable')")  # fmt: skip
-rule("take_along_axis(x, order, axis=-1)", _along_law, batch=batched.in_order, emit="np.take_along_axis(x, order, axis)", linear="x",
-     x_grad="add_along_axis(out_grad, order, shape_of(x), axis=axis)", order_grad=None)  # fmt: skip
-rule("add_along_axis(g, order, shape, axis=-1)", into_shape_law, emit="add_along_axis(g, order, shape, axis)", linear="g",
-     g_grad="take_along_axis(out_grad, order, axis=axis)", order_grad=None, shape_grad=None)  # fmt: skip
+constant("argsort(x, axis=-1)", order_law, batch=batched.in_order, emit=by_default("np.argsort(x", axis=-1))
+constant(
+    "stable_argsort(x, axis=-1)",
+    order_law,
+    emit=lambda s, t: f"np.argsort(x{'' if s['axis'] == -1 else ', ' + str(s['axis'])}, kind='stable')",
+)
+rule(
+    "take_along_axis(x, order, axis=-1)",
+    _along_law,
+    batch=batched.in_order,
+    emit="np.take_along_axis(x, order, axis)",
+    linear="x",
+    x_grad="add_along_axis(out_grad, order, shape_of(x), axis=axis)",
+)
+back("add_along_axis(g, order, shape, axis=-1)", g_grad="take_along_axis(out_grad, order, axis=axis)")
 
 
 # ------------------------------------------------------------------ picking and padding
@@ -393,103 +413,55 @@ def _unwrap_text(settings: dict[str, Any], types: list[Type]) -> str:
     return f"np.unwrap({', '.join(['x', *words])})"
 
 
-rule("take_items(x, places, axis=None)", _items_law, linear="x", places_grad=None,
-     emit=lambda s, t: "np.take(x, places)" if s["axis"] is None else "np.take(x, places, axis)",
-     x_grad="take_items_back(out_grad, places, shape_of(x), axis=axis)")  # fmt: skip
-rule("take_items_back(g, places, shape, axis=None)", into_shape_law, emit="take_items_back(g, places, shape, axis)", linear="g",
-     g_grad="take_items(out_grad, places, axis=axis)", places_grad=None, shape_grad=None)  # fmt: skip
+rule(
+    "take_items(x, places, axis=None)",
+    _items_law,
+    linear="x",
+    emit=by_default("np.take(x, places", axis=None),
+    x_grad="take_items_back(out_grad, places, shape_of(x), axis=axis)",
+)
+back("take_items_back(g, places, shape, axis=None)", g_grad="take_items(out_grad, places, axis=axis)")
 # sums of the elements between indices
-rule("sum_from(x, starts, axis=0)", _sums_from_law, emit="np.add.reduceat(x, starts, axis)", linear="x", starts_grad=None,
-     x_grad="sum_from_back(out_grad, starts, shape_of(x), axis=axis)")  # fmt: skip
-rule("sum_from_back(g, starts, shape, axis=0)", into_shape_law, emit="sum_from_back(g, starts, shape, axis)", linear="g",
-     g_grad="sum_from(out_grad, starts, axis=axis)", starts_grad=None, shape_grad=None)  # fmt: skip
-rule("compress(c, x, axis=None)", _fewer_law(1), linear="x", c_grad=None,
-     emit=lambda s, t: "np.compress(c, x)" if s["axis"] is None else "np.compress(c, x, axis)",
-     x_grad="take_items_back(out_grad, flatnonzero(c), shape_of(x), axis=axis)")  # fmt: skip
-rule("delete(x, obj, axis=None)", _fewer_law(0), linear="x", obj_grad=None,
-     emit=lambda s, t: "np.delete(x, obj)" if s["axis"] is None else "np.delete(x, obj, axis)",
-     x_grad="take_items_back(out_grad, kept_places(shape_of(x), obj, axis=axis), shape_of(x), axis=axis)")  # fmt: skip
-rule("choose(i, *choices)", _choose_law, emit="np.choose(i, [*choices])", linear="*choices", i_grad=None,
-     choices_grad="choose_part(out_grad, i, *choices, at=position)")  # fmt: skip
-rule("choose_part(g, i, *choices, at=0)", _chosen_law, emit="choose_part(g, i, [*choices], at)", linear="g", i_grad=None, choices_grad=None,
-     g_grad="broadcast_to(where(i == at, out_grad, 0.0), shape_of(g))")  # fmt: skip
+rule(
+    "sum_from(x, starts, axis=0)",
+    _sums_from_law,
+    emit="np.add.reduceat(x, starts, axis)",
+    linear="x",
+    x_grad="sum_from_back(out_grad, starts, shape_of(x), axis=axis)",
+)
+back("sum_from_back(g, starts, shape, axis=0)", g_grad="sum_from(out_grad, starts, axis=axis)")
+rule(
+    "compress(c, x, axis=None)",
+    _fewer_law(1),
+    linear="x",
+    c_grad=None,
+    emit=by_default("np.compress(c, x", axis=None),
+    x_grad="take_items_back(out_grad, flatnonzero(c), shape_of(x), axis=axis)",
+)
+rule(
+    "delete(x, obj, axis=None)",
+    _fewer_law(0),
+    linear="x",
+    obj_grad=None,
+    emit=by_default("np.delete(x, obj", axis=None),
+    x_grad="take_items_back(out_grad, kept_places(shape_of(x), obj, axis=axis), shape_of(x), axis=axis)",
+)
+rule(
+    "choose(i, *choices)",
+    _choose_law,
+    emit="np.choose(i, [*choices])",
+    linear="*choices",
+    choices_grad="choose_part(out_grad, i, *choices, at=position)",
+)
+rule(
+    "choose_part(g, i, *choices, at=0)",
+    _chosen_law,
+    emit="choose_part(g, i, [*choices], at)",
+    linear="g",
+    choices_grad=None,
+    g_grad="broadcast_to(where(i == at, out_grad, 0.0), shape_of(g))",
+)
 _PAD = 'width=0, mode="constant", constant_values=0'
 rule(f"pad(x, {_PAD})", layout_law(_padded), emit=_pad_text, x_grad="pad_back(out_grad, shape_of(x), width=width, mode=mode)")
-rule('pad_back(g, shape, width=0, mode="constant")', into_shape_law, emit="pad_back(g, shape, width, mode)", linear="g",
-     g_grad="pad(out_grad, width=width, mode=mode)", shape_grad=None)  # fmt: skip
+back('pad_back(g, shape, width=0, mode="constant")', g_grad="pad(out_grad, width=width, mode=mode)")
 rule("unwrap(x, discont=None, axis=-1, period=6.283185307179586)", _unwrap_law, emit=_unwrap_text, x_grad="out_grad")
-
-
-# ------------------------------------------------------------------ diagonals and triangles
-
-
-def _smaller(a: Extent, b: Extent) -> Extent:
-    return a if same_extent(a, b) else min(a, b) if isinstance(a, int) and isinstance(b, int) else Dim("?")
-
-
-def _diagonal(shape: Shape, settings: dict[str, Any]) -> Shape | None:
-    axes = axes_of((settings["axis1"], settings["axis2"]), len(shape))
-    if axes is None or len(shape) < 2 or axes[0] == axes[1]:
-        return None
-    length = _smaller(shape[axes[0]], shape[axes[1]]) if settings["offset"] == 0 else Dim("?")
-    return (*(e for k, e in enumerate(shape) if k not in axes), length)
-
-
-def _diag(shape: Shape, settings: dict[str, Any]) -> Shape | None:
-    if len(shape) == 1:
-        n, shift = shape[0], abs(settings["k"])
-        side: Extent = n + shift if isinstance(n, int) else n if not shift else Dim("?")
-        return (side, side) if side != Dim("?") else (side, Dim("?"))
-    return _diagonal(shape, {"axis1": 0, "axis2": 1, "offset": settings["k"]})
-
-
-def _trace_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    type_ = layout_law(_diagonal)(types, settings, dim)
-    dtype = array_dtype(np.sum, [types[0]])
-    shape = None if type_.shape is None else type_.shape[:-1]
-    return scalar_of(dtype) if shape == () else Array(dtype, shape)
-
-
-def _of_diagonal(start: str) -> Emit:
-    """Emit a call with the settings of the diagonal that differ from the defaults."""
-
-    def emit(settings: dict[str, Any], types: list[Type]) -> str:
-        if (settings["axis1"], settings["axis2"]) != (0, 1):
-            return f"{start}, offset, axis1, axis2)"
-        return f"{start}, offset)" if settings["offset"] else f"{start})"
-
-    return emit
-
-
-_DIAGONAL = "offset=0, axis1=0, axis2=1"
-_SAME_DIAGONAL = "offset=offset, axis1=axis1, axis2=axis2"
-rule("diag(x, k=0)", layout_law(_diag), emit=lambda s, t: "np.diag(x, k)" if s["k"] else "np.diag(x)", alias="depends", linear="x",
-     x_grad="diag_back(out_grad, shape_of(x), k=k)")  # fmt: skip
-rule("diag_back(g, shape, k=0)", into_shape_law, emit="diag_back(g, shape, k)", linear="g", g_grad="diag(out_grad, k=k)", shape_grad=None)
-rule(f"diagonal(x, {_DIAGONAL})", layout_law(_diagonal), emit=_of_diagonal("np.diagonal(x"), alias="view", linear="x",
-     x_grad=f"diagonal_place(out_grad, shape_of(x), {_SAME_DIAGONAL})")  # fmt: skip
-rule(f"diagonal_place(g, shape, {_DIAGONAL})", into_shape_law, emit=_of_diagonal("diagonal_place(g, shape"), linear="g",
-     g_grad=f"diagonal(out_grad, {_SAME_DIAGONAL})", shape_grad=None)  # fmt: skip
-rule(
-    f"trace(x, {_DIAGONAL})",
-    _trace_law,
-    emit=lambda s, t: "np.trace(x)" if rank_of(t[0]) == 2 and not s["offset"] else "np.trace(x, offset, axis1, axis2)",
-    linear="x",
-    x_grad=f"trace_back(out_grad, shape_of(x), {_SAME_DIAGONAL})",
-)
-rule(f"trace_back(g, shape, {_DIAGONAL})", into_shape_law, emit="trace_back(g, shape, offset, axis1, axis2)", linear="g",
-     g_grad=f"trace(out_grad, {_SAME_DIAGONAL})", shape_grad=None)  # fmt: skip
-
-
-def _triangle(shape: Shape, settings: dict[str, Any]) -> Shape | None:
-    return shape if len(shape) >= 2 else (*shape, *shape) or None
-
-
-for _name in ("triu", "tril"):
-    rule(
-        f"{_name}(x, k=0)",
-        layout_law(_triangle),
-        emit=lambda s, t, name=_name: f"np.{name}(x, k)" if s["k"] else f"np.{name}(x)",
-        linear="x",
-        x_grad=f"fit({_name}(out_grad, k=k), shape_of(x))",
-    )

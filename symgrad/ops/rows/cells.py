@@ -57,7 +57,7 @@ for _rank in RANKS:
     _names = "ijk"[:_rank]
     _place = "l" + "".join(f"[{n}]" for n in _names)
     missing(f"cell{_rank}(l, {', '.join(_names)})", _cell, WHY, emit=_place)
-    missing(f"set_cell{_rank}(l, v, {', '.join(_names)})", _same, WHY, emit=f"{_place} = v", consumes=True, statement=True)
-    missing(f"add_cell{_rank}(l, v, {', '.join(_names)})", _same, WHY, emit=f"{_place} += v", consumes=True, statement=True)
+    missing(f"set_cell{_rank}(l, v, {', '.join(_names)})", _same, WHY, emit=f"{_place} = v", consumes=True)
+    missing(f"add_cell{_rank}(l, v, {', '.join(_names)})", _same, WHY, emit=f"{_place} += v", consumes=True)
 
 __all__ = ["RANKS", "nested"]

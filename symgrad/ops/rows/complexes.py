@@ -53,26 +53,48 @@ def conjugating(text: str, x_grad: str, emit: Any, linear: str = "") -> None:
 
 elementwise("modulus(x, via=None)", emit=_modulus_text, law=elementwise_law(_modulus_like), dx="unit_conjugate(x)")
 # with a derivative where the modulus has none, at 0
-elementwise("squared_modulus(x, via=None)", emit=lambda s, t: f"{_modulus_text(s, t)} ** 2", law=elementwise_law(_modulus_like),
-            dx="2 * conj(x, via='numpy')")  # fmt: skip
+elementwise(
+    "squared_modulus(x, via=None)",
+    emit=lambda s, t: f"{_modulus_text(s, t)} ** 2",
+    law=elementwise_law(_modulus_like),
+    dx="2 * conj(x, via='numpy')",
+)
 conjugating("conj(x, via=None)", "conj(out_grad)", _conj_text, linear="x")
 # the conjugate of the number of size one in the same direction, 0 for 0
 conjugating("unit_conjugate(x)", "(conj(out_grad) - out_grad * (out * out)) * (0.5 * inverse_modulus(x))", "unit_conjugate(x)")
 # 0 for 0
 elementwise("inverse_modulus(x)", emit="inverse_modulus(x)", law=elementwise_law(_modulus_like), dx="-(out * out * unit_conjugate(x))")
-rule("imaginary(x)", elementwise_law(lambda s: np.imag), emit=lambda s, t: "x.imag" if t[0].is_number else "np.imag(x)", alias="view",
-     cheap=True, linear="x", x_grad="-1j * out_grad")  # fmt: skip
+rule(
+    "imaginary(x)",
+    elementwise_law(lambda s: np.imag),
+    emit=lambda s, t: "x.imag" if t[0].is_number else "np.imag(x)",
+    alias="view",
+    cheap=True,
+    linear="x",
+    x_grad="-1j * out_grad",
+)
 # a copy of the real part: the cotangent of a real operand
 rule("real_part(x)", elementwise_law(lambda s: np.real), emit=_real_part_text, linear="x", x_grad="out_grad")
-rule("complex_of(x, y)", lambda types, settings, dim: COMPLEX, emit="complex(x, y)", linear="x y", x_grad="out_grad",
-     y_grad="1j * out_grad")  # fmt: skip
+rule(
+    "complex_of(x, y)", lambda types, settings, dim: COMPLEX, emit="complex(x, y)", linear="x y", x_grad="out_grad", y_grad="1j * out_grad"
+)
 
 # ------------------------------------------------------------------ where real formulas have other branches
 
-elementwise("complex_power(x, y)", emit="x ** y", numpy="np.power(x, y)", cheap=True, dx="y * complex_power(x, lowered(y))",
-            dy="out * complex_log(x)")  # fmt: skip
-elementwise("complex_log(x)", emit=_log_text, law=elementwise_law(lambda s: evaluator(("x",), "np.log(x + 0j)")),
-            dx="where(x == 0, 0.0, 1.0 / where(x == 0, 1.0, x))")  # fmt: skip
+elementwise(
+    "complex_power(x, y)",
+    emit="x ** y",
+    numpy="np.power(x, y)",
+    cheap=True,
+    dx="y * complex_power(x, lowered(y))",
+    dy="out * complex_log(x)",
+)
+elementwise(
+    "complex_log(x)",
+    emit=_log_text,
+    law=elementwise_law(lambda s: evaluator(("x",), "np.log(x + 0j)")),
+    dx="where(x == 0, 0.0, 1.0 / where(x == 0, 1.0, x))",
+)
 elementwise("complex_gamma(x)", emit="special.gamma(x)", dx="out * complex_digamma(x)")
 elementwise("complex_digamma(x)", emit="special.psi(x)", dx="complex_polygamma(1, x)")
 elementwise("complex_polygamma(n, x)", emit="polygamma(n, x)", like="np.log(x + 0j)", dn=None, dx="complex_polygamma(n + 1, x)")
@@ -80,24 +102,36 @@ elementwise("complex_arccosh(x)", emit="np.arccosh(x)", math="math.acosh(x)", dx
 
 #: rows without a complex derivative, with a description; functions from complex to real numbers have none either
 NOT_HOLOMORPHIC = {
-    "modulus": "the absolute value of a complex number", "squared_modulus": "the absolute value of a complex number",
+    "modulus": "the absolute value of a complex number",
+    "squared_modulus": "the absolute value of a complex number",
     "conj": "the conjugate of a complex number",
-    "unit_conjugate": "the conjugate of a complex number", "inverse_modulus": "the absolute value of a complex number",
-    "real": "the real part of a complex number", "real_part": "the real part of a complex number",
-    "imaginary": "the imaginary part of a complex number", "hermitian": "the Hermitian part of a matrix",
-    "cholesky": "a factor of a Hermitian matrix", "eigh": "the decomposition of a Hermitian matrix",
+    "unit_conjugate": "the conjugate of a complex number",
+    "inverse_modulus": "the absolute value of a complex number",
+    "real": "the real part of a complex number",
+    "real_part": "the real part of a complex number",
+    "imaginary": "the imaginary part of a complex number",
+    "hermitian": "the Hermitian part of a matrix",
+    "cholesky": "a factor of a Hermitian matrix",
+    "eigh": "the decomposition of a Hermitian matrix",
     "svd": "the singular value decomposition",
-    "qr": "a factor with orthonormal columns", "slogdet": "the sign of a determinant", "pinv": "a pseudoinverse",
-}  # fmt: skip
+    "qr": "a factor with orthonormal columns",
+    "slogdet": "the sign of a determinant",
+    "pinv": "a pseudoinverse",
+}
 #: the results of rows that have none, where others have one
 PARTLY_HOLOMORPHIC = {"eig": (1, "an eigenvector of length one")}
 
 #: rows that are replaced by another row for complex operands, with its spelling
 INSTEAD: dict[str, tuple[str, dict[str, Any]]] = {
-    "abs": ("modulus", {}), "conjugate": ("conj", {"via": "numpy"}), "imag": ("imaginary", {}), "power": ("complex_power", {}),
-    "arccosh": ("complex_arccosh", {}), "symmetric": ("hermitian", {}), "gamma": ("complex_gamma", {}),
+    "abs": ("modulus", {}),
+    "conjugate": ("conj", {"via": "numpy"}),
+    "imag": ("imaginary", {}),
+    "power": ("complex_power", {}),
+    "arccosh": ("complex_arccosh", {}),
+    "symmetric": ("hermitian", {}),
+    "gamma": ("complex_gamma", {}),
     "digamma": ("complex_digamma", {}),
-}  # fmt: skip
+}
 
 
 NAMES = """modulus squared_modulus

@@ -9,7 +9,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedArgument
 from symgrad.ir.types import BOOL, UNKNOWN, Array, Dim, Extent, Scalar, Type
-from symgrad.ops.declare import constant, missing, rule
+from symgrad.ops.declare import RUNTIME, constant, missing, rule
 from symgrad.ops.indexing import Extents
 from symgrad.ops.rows.arrays import order_law
 from symgrad.ops.shapes import array_or_scalar, dtype_of, given_shape, is_none, rank_of, shape_of
@@ -94,7 +94,7 @@ constant("isin(x, y)", _isin_law)
 # of equal elements the first passes the derivative on
 rule("unique(x)", _unknown_length(), x_grad="take_items_back(out_grad, unique_places(x), shape_of(x))")
 constant("unique_places(x)", _unknown_length("i64"), emit="np.unique(x, return_index=True)[1]")
-constant("kept_places(shape, obj, axis=None)", _unknown_length("i64"), emit="kept_places(shape, obj, axis)")
+constant("kept_places(shape, obj, axis=None)", _unknown_length("i64"), emit=RUNTIME)
 constant("argwhere(x)", lambda types, settings, dim: Array("i64", None if (rank := rank_of(types[0])) is None else (Dim("?"), rank)))
 constant("indices(*shape)", _grid_law, emit="np.indices((*shape,))")
 constant("lexsort(*keys, axis=-1)", _lexsort_law, emit=_lexsort_text)
@@ -107,7 +107,7 @@ for _name, _module in QUADRATURE.items():
         emit=f"np.polynomial.{_module}.{_name}(n)",
     )
 rule("kaiser(n, beta)", _window_law, emit="np.kaiser(n, beta)", n_grad=None, beta_grad="sum(out_grad * kaiser_slope(n, beta))")
-missing("kaiser_slope(n, beta)", _window_law, "second derivatives of np.kaiser are not known", emit="kaiser_slope(n, beta)")
+missing("kaiser_slope(n, beta)", _window_law, "second derivatives of np.kaiser are not known", emit=RUNTIME)
 for _name in ("triu", "tril"):
     constant(f"{_name}_indices_from(x, k=0) -> rows, columns", _indices_law, emit=f"np.{_name}_indices_from(x, k)")
 constant("diag_indices_from(x) -> rows, columns", _diagonal_indices_law, emit="np.diag_indices_from(x)")

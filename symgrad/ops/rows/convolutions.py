@@ -65,5 +65,4 @@ rule(
     emit=_correlation_text,
     g_grad="convolution(out_grad, v)",
     v_grad="reshape(correlation(g, out_grad, shape_of(ravel(v))), shape_of(v))",
-    shape_grad=None,
 )

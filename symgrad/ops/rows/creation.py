@@ -15,7 +15,7 @@ from symgrad.ir.types import (
     Type,
 )
 from symgrad.ops import batched
-from symgrad.ops.declare import constant, rule
+from symgrad.ops.declare import by_default, constant, rule
 from symgrad.ops.indexing import Extents, broadcast
 from symgrad.ops.rows.arrays import into_shape_law
 from symgrad.ops.rows.elementwise import Emit
@@ -138,7 +138,6 @@ rule(
     emit=_full_text,
     linear="value",
     value_grad="fit(out_grad, shape_of(value))",
-    shape_grad=None,
 )
 constant("ones_like(x, dtype=None)", _like_law, batch=batched.same, emit=_like_text("ones_like"))
 constant("empty_like(x, dtype=None)", _like_law, batch=batched.same, emit=_like_text("empty_like"))
@@ -146,7 +145,7 @@ constant("zeros_as(x, dtype=None)", _like_law, batch=batched.same, emit=_like_te
 rule(
     "full_like(x, value, dtype=None)",
     _like_law,
-    emit=lambda s, t: "np.full_like(x, value)" if s["dtype"] is None else "np.full_like(x, value, dtype)",
+    emit=by_default("np.full_like(x, value", dtype=None),
     linear="value",
     x_grad=None,
     value_grad="fit(out_grad, shape_of(value))",
@@ -160,13 +159,29 @@ rule(
     bounds_grad="part_of_bound(out_grad, *bounds, at=position)",
 )
 # element i is start + i * step, and the end depends discontinuously on the bounds: the part of a bound in a range, and its cotangent
-rule("part_of_bound(g, *bounds, at=0)", _part_of_bound_law, emit=_part_of_bound,
-     g_grad="range_of_bound(out_grad, shape_of(g), *bounds, at=at)", bounds_grad=None)  # fmt: skip
-rule("range_of_bound(g, shape, *bounds, at=0)", into_shape_law, emit=_range_of_bound,
-     g_grad="part_of_bound(out_grad, *bounds, at=at)", shape_grad=None, bounds_grad=None)  # fmt: skip
-rule("linspace(start, stop, num, endpoint=True)", _linspace_law, emit=_linspace_text, linear="start stop", num_grad=None,
-     start_grad="fit(tensordot(1.0 - linspace(0.0, 1.0, num, endpoint=endpoint), out_grad, axes=1), shape_of(start))",
-     stop_grad="fit(tensordot(linspace(0.0, 1.0, num, endpoint=endpoint), out_grad, axes=1), shape_of(stop))")  # fmt: skip
+rule(
+    "part_of_bound(g, *bounds, at=0)",
+    _part_of_bound_law,
+    emit=_part_of_bound,
+    g_grad="range_of_bound(out_grad, shape_of(g), *bounds, at=at)",
+    bounds_grad=None,
+)
+rule(
+    "range_of_bound(g, shape, *bounds, at=0)",
+    into_shape_law,
+    emit=_range_of_bound,
+    g_grad="part_of_bound(out_grad, *bounds, at=at)",
+    bounds_grad=None,
+)
+rule(
+    "linspace(start, stop, num, endpoint=True)",
+    _linspace_law,
+    emit=_linspace_text,
+    linear="start stop",
+    num_grad=None,
+    start_grad="fit(tensordot(1.0 - linspace(0.0, 1.0, num, endpoint=endpoint), out_grad, axes=1), shape_of(start))",
+    stop_grad="fit(tensordot(linspace(0.0, 1.0, num, endpoint=endpoint), out_grad, axes=1), shape_of(stop))",
+)
 constant('eye(n, m, k=0, dtype="f64")', _eye_law, emit=_eye_text)
 
 
@@ -177,5 +192,11 @@ def _bincount_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> 
     return Array("i64" if is_none(types[1]) else "f64", (Dim("?"),), "C")
 
 
-rule("bincount(x, weights, minlength=0)", _bincount_law, emit="np.bincount(x, weights, minlength)", x_grad=None, linear="weights",
-     weights_grad="take(out_grad, x, index='i')")  # fmt: skip
+rule(
+    "bincount(x, weights, minlength=0)",
+    _bincount_law,
+    emit="np.bincount(x, weights, minlength)",
+    x_grad=None,
+    linear="weights",
+    weights_grad="take(out_grad, x, index='i')",
+)

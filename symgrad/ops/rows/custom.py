@@ -23,7 +23,13 @@ def _gradient(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
 
 
 # ``actives`` of the operands are differentiated; the others, each ``held``, are residuals
-rule("custom(value, *rest, func=None, actives=0)", _first, emit="value", alias="same", value_grad=None,
-     rest_grad="custom_backward(out_grad, *rest, func=func, actives=actives, position=position)")  # fmt: skip
+rule(
+    "custom(value, *rest, func=None, actives=0)",
+    _first,
+    emit="value",
+    alias="same",
+    value_grad=None,
+    rest_grad="custom_backward(out_grad, *rest, func=func, actives=actives, position=position)",
+)
 constant("held(x)", _first, emit="x", alias="same", cheap=True)
 missing("custom_backward(g, *rest, func=None, actives=0, position=0)", _gradient, "it is taken out after differentiating")

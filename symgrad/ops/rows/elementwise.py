@@ -19,11 +19,12 @@ import numpy as np
 
 from symgrad.ir.types import UNKNOWN, Array, Scalar, Type, is_complex, join
 from symgrad.ops import batched
-from symgrad.ops.declare import Law, Row, add, constant, parse_signature, rule
+from symgrad.ops.declare import Law, Row, add, by_default, constant, parse_signature, rule
 from symgrad.ops.derive import derive
 from symgrad.ops.derived import DERIVED
 from symgrad.ops.indexing import Extents, broadcast
 from symgrad.ops.shapes import Result, array_dtype, bool_law, elementwise_law, float_law, fresh_layout, int_law, is_none, shape_of
+from symgrad.tables import pairs
 
 Emit = Callable[[dict[str, Any], list[Type]], str]
 
@@ -326,17 +327,27 @@ elementwise("divide(x, y) = x / y", emit="x / y", numpy="np.divide(x, y)", cheap
 elementwise("negative(x) = -x", emit="-x", numpy="np.negative(x)", cheap=True, linear="x")
 elementwise("positive(x) = x", emit="+x", numpy="np.positive(x)", dx="1", cheap=True, linear="x")
 # the formula's own out*y/x is 0/0 at x = 0; at y = 0 the slope is 0 for every x
-elementwise("power(x, y) = x ** y", emit="x ** y", numpy="np.power(x, y)", math="math.pow(x, y)", law=_power_law,
-            dx="y * slope_power(x, lowered(y))", dy="out * log_of_base(x)")  # fmt: skip
+elementwise(
+    "power(x, y) = x ** y",
+    emit="x ** y",
+    numpy="np.power(x, y)",
+    math="math.pow(x, y)",
+    law=_power_law,
+    dx="y * slope_power(x, lowered(y))",
+    dy="out * log_of_base(x)",
+)
 # of Python's numbers, which raise where NumPy's are infinite; ``order`` of the derivative, for the function itself may raise
-elementwise("ratio(x, y, positive=False) = x / y", emit=_ratio_text, law=elementwise_law(lambda s: evaluator(("x", "y"), "x / y")),
-            dx="ratio(1, y)", dy="-ratio(out, y)")  # fmt: skip
-elementwise("slope_power(x, y, order=1, infinite=False) = x ** y", emit=_slope_power_text, dy="out * log_of_base(x)",
-            law=elementwise_law(lambda s: evaluator(("x", "y"), "x ** y")), dx="y * slope_power(x, lowered(y), order + 1)")  # fmt: skip
+elementwise("ratio(x, y, positive=False) = x / y", emit=_ratio_text, like="x / y", dx="ratio(1, y)", dy="-ratio(out, y)")
+elementwise(
+    "slope_power(x, y, order=1, infinite=False) = x ** y",
+    emit=_slope_power_text,
+    dy="out * log_of_base(x)",
+    like="x ** y",
+    dx="y * slope_power(x, lowered(y), order + 1)",
+)
 elementwise("float_power(x, y) = x ** y", dx="y * x ** lowered(y)", dy="out * log_of_base(x)")
 elementwise("lowered(y)", emit=_lowered_text, law=text_law(("y",), _lowered_text), cheap=True, dy="1")
-elementwise("log_of_base(x)", emit=_log_text, law=text_law(("x",), _log_text),
-            dx="where(x == 0, 0.0, 1.0 / where(x == 0, 1.0, x))")  # fmt: skip
+elementwise("log_of_base(x)", emit=_log_text, law=text_law(("x",), _log_text), dx="where(x == 0, 0.0, 1.0 / where(x == 0, 1.0, x))")
 elementwise("mod(x, y)", emit="x % y", numpy="np.mod(x, y)", dx="1", dy="-(x // y)")
 elementwise("fmod(x, y)", math="math.fmod(x, y)", dx="1", dy="-trunc(x / y)")
 elementwise("abs(x)", emit="abs(x)", numpy="np.abs(x)", math="math.fabs(x)", dx="sign(x)")
@@ -380,8 +391,9 @@ elementwise("arcsin(x)", math="math.asin(x)", steep=True)
 elementwise("arccos(x)", math="math.acos(x)", steep=True)
 elementwise("arctan(x)", math="math.atan(x)")
 # the squares of integers of NumPy's would wrap
-elementwise("arctan2(y, x)", math="math.atan2(y, x)", steep=True, dy="x / (1.0 * x * x + 1.0 * y * y)",
-            dx="-(y / (1.0 * x * x + 1.0 * y * y))")  # fmt: skip
+elementwise(
+    "arctan2(y, x)", math="math.atan2(y, x)", steep=True, dy="x / (1.0 * x * x + 1.0 * y * y)", dx="-(y / (1.0 * x * x + 1.0 * y * y))"
+)
 elementwise("sinh(x)", math="math.sinh(x)")
 elementwise("cosh(x)", math="math.cosh(x)")
 elementwise("tanh(x)", math="math.tanh(x)")
@@ -401,18 +413,10 @@ elementwise(
 )
 elementwise("gamma(x)", emit="gamma(x)", like=FLOAT_OF, math="math.gamma(x)", scipy="special.gamma(x)", dx="out * digamma(x)")
 elementwise("lgamma(x)", emit="lgamma(x)", like=FLOAT_OF, math="math.lgamma(x)", scipy="special.gammaln(x)", dx="digamma(x)")
-elementwise(
-    "digamma(x)",
-    emit="digamma(x)",
-    scipy="special.psi(x)",
-    like=FLOAT_OF,
-    dx="polygamma(1, x)",
-)
+elementwise("digamma(x)", emit="digamma(x)", scipy="special.psi(x)", like=FLOAT_OF, dx="polygamma(1, x)")
 elementwise("i0(x)", dx="bessel_i(1, x)")
-elementwise("bessel_i(n, x)", emit="bessel_i(n, x)", dn=None, dx="0.5 * (bessel_i(n - 1, x) + bessel_i(n + 1, x))",
-            like=FLOAT_OF)  # fmt: skip
-elementwise("polygamma(n, x)", emit="polygamma(n, x)", scipy="special.polygamma(n, x)", dn=None, dx="polygamma(n + 1, x)",
-            like=FLOAT_OF)  # fmt: skip
+elementwise("bessel_i(n, x)", emit="bessel_i(n, x)", dn=None, dx="0.5 * (bessel_i(n - 1, x) + bessel_i(n + 1, x))", like=FLOAT_OF)
+elementwise("polygamma(n, x)", emit="polygamma(n, x)", scipy="special.polygamma(n, x)", dn=None, dx="polygamma(n + 1, x)", like=FLOAT_OF)
 
 # ------------------------------------------------------------------ kinks: ties share equally
 
@@ -427,8 +431,12 @@ constant("share(x, out, y)", text_law(("x", "out", "y"), _share_text), emit=_sha
 constant("inside(x, low, high)", _mask_law, emit=_inside_text)
 constant("below(x, low, high)", _mask_law, emit=_below_text)
 constant("above(x, low, high)", _mask_law, emit=_above_text)
-elementwise("nan_to_num(x, nan=0.0, posinf=None, neginf=None)", emit="np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)",
-            like="np.nan_to_num(x)", dx="isfinite(x)")  # fmt: skip
+elementwise(
+    "nan_to_num(x, nan=0.0, posinf=None, neginf=None)",
+    emit="np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)",
+    like="np.nan_to_num(x)",
+    dx="isfinite(x)",
+)
 rule("frexp(x) -> mantissa, exponent", _frexp_law, emit="np.frexp(x)", x_grad="ldexp(mantissa_grad, -exponent)")
 elementwise("ldexp(x, n)", math="math.ldexp(x, n)", dx="ldexp(1.0, n)", dn=None, linear="x")
 elementwise("conjugate(x)", emit="np.conj(x)", dx="1", cheap=True, linear="x")
@@ -436,49 +444,42 @@ rule("real(x)", elementwise_law(lambda s: np.real), emit=_real_text, alias="view
 constant("imag(x)", _imaginary_law, emit="np.imag(x)", alias="depends")
 # the float next to x towards y: between two floats it moves like x
 elementwise("nextafter(x, y)", math="math.nextafter(x, y)", dx="1", dy=None)
-rule("where(c, x, y, via=None)", _where_law, emit=_where_text, linear="x y", c_grad=None,
-     x_grad="fit(where(c, out_grad, 0.0), shape_of(x))", y_grad="fit(where(c, 0.0, out_grad), shape_of(y))")  # fmt: skip
+rule(
+    "where(c, x, y, via=None)",
+    _where_law,
+    emit=_where_text,
+    linear="x y",
+    c_grad=None,
+    x_grad="fit(where(c, out_grad, 0.0), shape_of(x))",
+    y_grad="fit(where(c, 0.0, out_grad), shape_of(y))",
+)
 
 # ------------------------------------------------------------------ derivative zero: steps
 
-flat("sign(x)")
-flat("floor(x)", math="math.floor(x)")
-flat("ceil(x)", math="math.ceil(x)")
-flat("trunc(x)", math="math.trunc(x)")
-flat("rint(x)")
-flat("signbit(x)")
-flat("fix(x)")
-flat("spacing(x)")
-constant("round(x, decimals=0)", elementwise_law(lambda s: np.round), cheap=True,
-         emit=lambda s, t: "np.round(x, decimals)" if s["decimals"] else "np.round(x)")  # fmt: skip
+for _name in "sign rint signbit fix spacing".split():
+    flat(f"{_name}(x)")
+for _name in ("floor", "ceil", "trunc"):
+    flat(f"{_name}(x)", math=f"math.{_name}(x)")
+constant("round(x, decimals=0)", elementwise_law(lambda s: np.round), cheap=True, emit=by_default("np.round(x", decimals=0))
 
 # ------------------------------------------------------------------ derivative zero: comparisons and logic
 
-flat("greater(x, y)", emit="x > y", numpy="np.greater(x, y)")
-flat("greater_equal(x, y)", emit="x >= y", numpy="np.greater_equal(x, y)")
-flat("less(x, y)", emit="x < y", numpy="np.less(x, y)")
-flat("less_equal(x, y)", emit="x <= y", numpy="np.less_equal(x, y)")
-flat("equal(x, y)", emit="x == y", numpy="np.equal(x, y)")
-flat("not_equal(x, y)", emit="x != y", numpy="np.not_equal(x, y)")
-flat("logical_and(x, y)")
-flat("logical_or(x, y)")
-flat("logical_xor(x, y)")
-flat("logical_not(x)")
-flat("bitwise_and(x, y)", emit="x & y", numpy="np.bitwise_and(x, y)")
-flat("bitwise_or(x, y)", emit="x | y", numpy="np.bitwise_or(x, y)")
-flat("bitwise_xor(x, y)", emit="x ^ y", numpy="np.bitwise_xor(x, y)")
+for _name, _sign in pairs(
+    """
+    greater:> greater_equal:>= less:< less_equal:<= equal:== not_equal:!= bitwise_and:& bitwise_or:| bitwise_xor:^ left_shift:<<
+    right_shift:>>
+    """
+).items():
+    flat(f"{_name}(x, y)", emit=f"x {_sign} y", numpy=f"np.{_name}(x, y)")
+for _name in ("logical_and", "logical_or", "logical_xor"):
+    flat(f"{_name}(x, y)")
 flat("invert(x)", emit="~x", numpy="np.invert(x)")
-flat("left_shift(x, y)", emit="x << y", numpy="np.left_shift(x, y)")
-flat("right_shift(x, y)", emit="x >> y", numpy="np.right_shift(x, y)")
-flat("isneginf(x)")
-flat("isreal(x)")
-flat("iscomplex(x)")
+for _name in "logical_not isneginf isposinf isreal iscomplex".split():
+    flat(f"{_name}(x)")
+for _name in ("isnan", "isinf", "isfinite"):
+    flat(f"{_name}(x)", math=f"math.{_name}(x)")
 constant("isrealobj(x)", bool_law)
 constant("iscomplexobj(x)", bool_law)
-flat("isposinf(x)")
-flat("isnan(x)", math="math.isnan(x)")
-flat("isinf(x)", math="math.isinf(x)")
-flat("isfinite(x)", math="math.isfinite(x)")
 flat("isclose(x, y, rtol=1e-05, atol=1e-08)", emit="np.isclose(x, y, rtol, atol)", like="np.isclose(x, y)")
 flat("gcd(x, y)", math="math.gcd(x, y)")
 flat("lcm(x, y)", math="math.lcm(x, y)")

@@ -21,7 +21,7 @@ from symgrad.ir.types import (
     same_shape,
 )
 from symgrad.ops import batched
-from symgrad.ops.declare import constant, rule
+from symgrad.ops.declare import RUNTIME, constant, rule
 from symgrad.ops.indexing import Extents, after, broadcast, has_arrays, index_type
 from symgrad.ops.shapes import as_array, kept_layout
 
@@ -229,29 +229,78 @@ def _put_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 # ``of_part`` is the negative where a path leads to imaginary parts: a cotangent of ``x + iy`` is ``df/dx - i df/dy``
 _PATH = 'index="e"'
-rule(f"view(x, *index, {_PATH})", _view, batch=batched.read, emit="x[path]", alias="view", cheap=True, linear="x",
-     x_grad="add_at(into, of_part(out_grad, index), *index, index=index)", index_grad=None)  # fmt: skip
-rule(f"take(x, *index, {_PATH})", _take, batch=batched.read, emit=_take_text, cheap=True, linear="x",
-     x_grad="add_at(into, of_part(out_grad, index), *index, index=index)", index_grad=None)  # fmt: skip
-rule(f"take_written(x, *index, {_PATH})", _take, batch=batched.read, emit=_take_written_text, linear="x",
-     x_grad="add_written(into, of_part(out_grad, index), *index, index=index)", index_grad=None)  # fmt: skip
-rule(f"set_at(x, v, *index, {_PATH})", _owned, batch=batched.written, emit=_set_text, consumes=True, statement=True, linear="x v",
-     x_grad="set_at(taken, 0.0, *index, index=index)",
-     v_grad="fit(of_part(take_written(out_grad, *index, index=index), index), shape_of(v))", index_grad=None)  # fmt: skip
+rule(
+    f"view(x, *index, {_PATH})",
+    _view,
+    batch=batched.read,
+    emit="x[path]",
+    alias="view",
+    cheap=True,
+    linear="x",
+    x_grad="add_at(into, of_part(out_grad, index), *index, index=index)",
+)
+rule(
+    f"take(x, *index, {_PATH})",
+    _take,
+    batch=batched.read,
+    emit=_take_text,
+    cheap=True,
+    linear="x",
+    x_grad="add_at(into, of_part(out_grad, index), *index, index=index)",
+)
+rule(
+    f"take_written(x, *index, {_PATH})",
+    _take,
+    batch=batched.read,
+    emit=_take_written_text,
+    linear="x",
+    x_grad="add_written(into, of_part(out_grad, index), *index, index=index)",
+)
+rule(
+    f"set_at(x, v, *index, {_PATH})",
+    _owned,
+    batch=batched.written,
+    emit=_set_text,
+    consumes=True,
+    linear="x v",
+    x_grad="set_at(taken, 0.0, *index, index=index)",
+    v_grad="fit(of_part(take_written(out_grad, *index, index=index), index), shape_of(v))",
+)
 # ``distinct``: no cell is named twice
-rule(f"add_at(x, v, *index, {_PATH}, distinct=False)", _owned, batch=batched.written, emit=_add_at_text,
-     consumes=True, statement=True, linear="x v",
-     x_grad="out_grad", v_grad="fit(of_part(take(out_grad, *index, index=index), index), shape_of(v))", index_grad=None)  # fmt: skip
-rule(f"add_written(x, v, *index, {_PATH})", _owned, batch=batched.written, emit="add_written(x, path, v)",
-     consumes=True, statement=True, linear="x v",
-     x_grad="out_grad", v_grad="fit(of_part(take_written(out_grad, *index, index=index), index), shape_of(v))",
-     index_grad=None)  # fmt: skip
+rule(
+    f"add_at(x, v, *index, {_PATH}, distinct=False)",
+    _owned,
+    batch=batched.written,
+    emit=_add_at_text,
+    consumes=True,
+    linear="x v",
+    x_grad="out_grad",
+    v_grad="fit(of_part(take(out_grad, *index, index=index), index), shape_of(v))",
+)
+rule(
+    f"add_written(x, v, *index, {_PATH})",
+    _owned,
+    batch=batched.written,
+    emit="add_written(x, path, v)",
+    consumes=True,
+    linear="x v",
+    x_grad="out_grad",
+    v_grad="fit(of_part(take_written(out_grad, *index, index=index), index), shape_of(v))",
+)
 rule("copy(x)", _like, batch=batched.same, emit=_copy_text, linear="x", x_grad="out_grad")
 # ``x.copy()`` in user code, which changes the memory layout
 rule("copy_rows(x)", _by_rows, batch=batched.same, emit="x.copy()", linear="x", x_grad="out_grad")
 rule("by_rows(x)", _array_by_rows, emit='np.asarray(x, order="C")', alias="depends", linear="x", x_grad="out_grad")
-rule("accumulate(x, g)", _accumulate, batch=batched.added_in_place, emit="x += g", consumes=True, statement=True, linear="x g",
-     x_grad="out_grad", g_grad="fit(out_grad, shape_of(g))")  # fmt: skip
+rule(
+    "accumulate(x, g)",
+    _accumulate,
+    batch=batched.added_in_place,
+    emit="x += g",
+    consumes=True,
+    linear="x g",
+    x_grad="out_grad",
+    g_grad="fit(out_grad, shape_of(g))",
+)
 
 # ------------------------------------------------------------------ shapes
 
@@ -259,17 +308,36 @@ constant("shape_of(x, item=False)", _shape_of, batch=batched.same, emit=_shape_t
 constant("shape_and(shape, *extents)", _shape_and, emit="(*shape, *extents)", cheap=True)
 constant("extent(x, axis=0)", _int, batch=batched.extent, emit=_extent_text, cheap=True)
 constant('zeros_of(shape, dtype="f64")', _zeros_of, batch=batched.zeros_of, emit=_zeros_text)
-rule("spread(g, shape, axis=None, keepdims=False)", _spread, batch=batched.over_shape, emit=_spread_text, alias="view", linear="g",
-     g_grad="fit(sum(out_grad, axis=axis, keepdims=keepdims), shape_of(g))",
-     shape_grad=None)  # fmt: skip
+rule(
+    "spread(g, shape, axis=None, keepdims=False)",
+    _spread,
+    batch=batched.over_shape,
+    emit=_spread_text,
+    alias="view",
+    linear="g",
+    g_grad="fit(sum(out_grad, axis=axis, keepdims=keepdims), shape_of(g))",
+)
 # a cotangent that has its form already, or the number 0 in its stead
-rule('array_or_zeros(g, shape, dtype="f64")', _array_or_zeros, emit=_array_or_zeros_text, alias="depends", linear="g",
-     g_grad="fit(out_grad, shape_of(g))", shape_grad=None)  # fmt: skip
-rule("in_form(g, x)", _second, emit="in_form(g, x)", alias="depends", g_grad="out_grad", x_grad=None)
+rule(
+    'array_or_zeros(g, shape, dtype="f64")',
+    _array_or_zeros,
+    emit=_array_or_zeros_text,
+    alias="depends",
+    linear="g",
+    g_grad="fit(out_grad, shape_of(g))",
+)
+rule("in_form(g, x)", _second, emit=RUNTIME, alias="depends", g_grad="out_grad", x_grad=None)
 # sums a cotangent to the shape before broadcasting; ``array``: a 0-d array stays one. The summed axes are known only at run time, so
 # the derivative spreads over ``axis=()``; its own derivative sums only the axes that ``fit`` determines
-rule("unbroadcast(g, shape, array=False)", _unbroadcast, batch=batched.unbroadcast, emit=_unbroadcast_text, linear="g", alias="depends",
-     g_grad="spread(out_grad, shape_of(g), axis=(), keepdims=True)", shape_grad=None)  # fmt: skip
+rule(
+    "unbroadcast(g, shape, array=False)",
+    _unbroadcast,
+    batch=batched.unbroadcast,
+    emit=_unbroadcast_text,
+    linear="g",
+    alias="depends",
+    g_grad="spread(out_grad, shape_of(g), axis=(), keepdims=True)",
+)
 rule('cast(x, dtype="f64")', _cast, batch=batched.same, emit=_cast_text, linear="x", x_grad="fit(out_grad, shape_of(x))")
 # the same for a dtype known only by declaration; no operation if it already matches
 rule('settled(x, dtype="f64")', _cast, emit="x.astype(dtype, copy=False)", alias="depends", linear="x", x_grad="fit(out_grad, shape_of(x))")
@@ -278,29 +346,35 @@ rule('number(x, kind="float")', _number, emit=lambda s, t: f"{s['kind']}(x)", li
 # ------------------------------------------------------------------ tapes
 
 rule("tape()", _tape, emit="[]")
-rule("push(tape, *values)", _push, batch=batched.kept, emit="push", consumes=True, statement=True,
-     tape_grad="part(pop(out_grad), 0)", values_grad="part(pop(out_grad), position + 1)")  # fmt: skip
 rule(
-    "pop(tape) -> rest, values",
-    _pop,
-    batch=batched.fetched,
-    emit="pop",
+    "push(tape, *values)",
+    _push,
+    batch=batched.kept,
+    emit="push",
     consumes=True,
-    statement=True,
-    tape_grad="push(rest_grad, values_grad)",
+    tape_grad="part(pop(out_grad), 0)",
+    values_grad="part(pop(out_grad), position + 1)",
 )
+rule("pop(tape) -> rest, values", _pop, batch=batched.fetched, emit="pop", consumes=True, tape_grad="push(rest_grad, values_grad)")
 
 # where the number of iterations is known in advance: ``put`` stores once in each slot that ``get`` reads, or adds to its content
 constant("slots(count)", _slots, emit="[None] * count")
 constant("slots_like(tape)", _slots, emit="[None] * len(tape)")
-rule("put(tape, i, first, *more, add=False)", _put, batch=batched.kept, emit=_put_text, consumes=True, statement=True,
-     tape_grad="out_grad", i_grad=None, first_grad="part(get(out_grad, i), 0)",
-     more_grad="part(get(out_grad, i), position + 1)")  # fmt: skip
-rule("get(tape, i) -> values", _get, batch=batched.fetched, emit="tape[i]", tape_grad="put(out_grad, i, values_grad)", i_grad=None)
+rule(
+    "put(tape, i, first, *more, add=False)",
+    _put,
+    batch=batched.kept,
+    emit=_put_text,
+    consumes=True,
+    tape_grad="out_grad",
+    first_grad="part(get(out_grad, i), 0)",
+    more_grad="part(get(out_grad, i), position + 1)",
+)
+rule("get(tape, i) -> values", _get, batch=batched.fetched, emit="tape[i]", tape_grad="put(out_grad, i, values_grad)")
 
 # for loops with checkpoints: the iteration of the next snapshot
-constant("next_snapshot(start, stop, free)", _int, emit="next_snapshot(start, stop, free)")
-constant("snapshots_within(memory, loops, size)", _int, emit="snapshots_within(memory, loops, size)")
+constant("next_snapshot(start, stop, free)", _int, emit=RUNTIME)
+constant("snapshots_within(memory, loops, size)", _int, emit=RUNTIME)
 
 
 __all__ = ["broadcast", "same_shape"]

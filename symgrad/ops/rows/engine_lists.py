@@ -21,7 +21,7 @@ from symgrad.ir.types import (
     join,
     kind_of,
 )
-from symgrad.ops.declare import constant, rule
+from symgrad.ops.declare import RUNTIME, by_default, constant, rule
 from symgrad.ops.indexing import Extents
 from symgrad.ops.rows.engine import _int, _like, is_surely_array
 
@@ -173,54 +173,92 @@ def _zeros_like_text(settings: dict[str, Any], types: list[Type]) -> str:
 # ------------------------------------------------------------------ lists
 
 rule("list_of(*items)", _list_of, emit="[*items]", items_grad="list_take(out_grad, position)")
-rule("list_append(l, v)", _list_append, emit="l.append(v)", consumes=True, statement=True,
-     l_grad="list_drop(taken)", v_grad="list_take(out_grad, -1)")  # fmt: skip
+rule("list_append(l, v)", _list_append, emit="l.append(v)", consumes=True, l_grad="list_drop(taken)", v_grad="list_take(out_grad, -1)")
 # not del l[-1]: numba frees a deleted item twice if it is a list or an array
-rule("list_drop(l)", _first, emit="l.pop()", consumes=True, statement=True,
-     l_grad="list_append(taken, zeros_like(list_take(l, -1)))")  # fmt: skip
-rule("list_take(l, i)", _list_take, emit="l[i]", cheap=True, alias="depends", l_grad="list_add_at(into, i, out_grad)", i_grad=None)
-rule("list_set(l, i, v)", _list_set, emit="l[i] = v", consumes=True, statement=True,
-     l_grad="list_set(taken, i, zeros_like(v, item=True) if are_alike(l, v) else zeros_like(list_take(l, i), item=True))", i_grad=None,
-     v_grad="list_take(out_grad, i)")  # fmt: skip
-rule("list_add_at(l, i, g)", _first, emit=_list_add_text, consumes=True, statement=True,
-     l_grad="out_grad", i_grad=None, g_grad="list_take(out_grad, i)")  # fmt: skip
+rule("list_drop(l)", _first, emit="l.pop()", consumes=True, l_grad="list_append(taken, zeros_like(list_take(l, -1)))")
+rule("list_take(l, i)", _list_take, emit="l[i]", cheap=True, alias="depends", l_grad="list_add_at(into, i, out_grad)")
+rule(
+    "list_set(l, i, v)",
+    _list_set,
+    emit="l[i] = v",
+    consumes=True,
+    l_grad="list_set(taken, i, zeros_like(v, item=True) if are_alike(l, v) else zeros_like(list_take(l, i), item=True))",
+    v_grad="list_take(out_grad, i)",
+)
+rule("list_add_at(l, i, g)", _first, emit=_list_add_text, consumes=True, l_grad="out_grad", g_grad="list_take(out_grad, i)")
 
 # an item of a list in a list, changed where it is: nothing else may hold the lists in the list
-rule("table_take(l, i, j)", _table_take, emit="l[i][j]", cheap=True, l_grad="table_add_at(into, i, j, out_grad)", i_grad=None, j_grad=None)
-rule("table_set(l, i, j, v)", _table_set, emit="l[i][j] = v", consumes=True, within=True, statement=True,
-     l_grad="table_set(taken, i, j, zeros_like(v, item=True))", i_grad=None, j_grad=None,
-     v_grad="table_take(out_grad, i, j)")  # fmt: skip
-rule("table_add_at(l, i, j, g)", _first, emit="l[i][j] += g", consumes=True, within=True, statement=True,
-     l_grad="out_grad", i_grad=None, j_grad=None, g_grad="table_take(out_grad, i, j)")  # fmt: skip
+rule("table_take(l, i, j)", _table_take, emit="l[i][j]", cheap=True, l_grad="table_add_at(into, i, j, out_grad)")
+rule(
+    "table_set(l, i, j, v)",
+    _table_set,
+    emit="l[i][j] = v",
+    consumes=True,
+    within=True,
+    l_grad="table_set(taken, i, j, zeros_like(v, item=True))",
+    v_grad="table_take(out_grad, i, j)",
+)
+rule(
+    "table_add_at(l, i, j, g)",
+    _first,
+    emit="l[i][j] += g",
+    consumes=True,
+    within=True,
+    l_grad="out_grad",
+    g_grad="table_take(out_grad, i, j)",
+)
 
-rule("list_add(a, b)", _list_join, emit="list_add(a, b)", a_grad="out_grad", b_grad="out_grad")
+rule("list_add(a, b)", _list_join, emit=RUNTIME, a_grad="out_grad", b_grad="out_grad")
 constant("list_zeros(l)", _first, emit=_list_zeros_text)
 constant("zeros_like(x, item=False)", _zeros_like, emit=_zeros_like_text)
 constant("list_len(l)", _int, emit="len(l)", cheap=True)
 constant("list_index(l, v)", _int, emit="l.index(v)")
 constant("is_float(x)", lambda types, settings, dim: Scalar("bool"), emit="isinstance(x, float)")
 # the index of a number or text in each of several lists of equal lengths, at which all of them are found
-constant("contains_row(*parts)", lambda types, settings, dim: Scalar("bool"), emit="contains_row(*parts)")
-constant("row_index(*parts)", _int, emit="row_index(*parts)")
-constant("order_of(backwards, first, *more)", lambda types, settings, dim: List(INT), emit="order_of(backwards, first, *more)")
-rule("array_of(l, dtype=None, shape=None, depth=1)", _array_of, l_grad="list_from(out_grad, depth=depth)",
-     emit=_array_of_text)  # fmt: skip
+constant("contains_row(*parts)", lambda types, settings, dim: Scalar("bool"), emit=RUNTIME)
+constant("row_index(*parts)", _int, emit=RUNTIME)
+constant("order_of(backwards, first, *more)", lambda types, settings, dim: List(INT), emit=RUNTIME)
+rule("array_of(l, dtype=None, shape=None, depth=1)", _array_of, l_grad="list_from(out_grad, depth=depth)", emit=_array_of_text)
 # ``depth``: how many of the dimensions become lists; ``python``: all, and the numbers are Python's
 rule("list_from(x, depth=1, python=False)", _list_from, emit=_list_from_text, x_grad="array_of(out_grad, depth=depth)")
 
 # a list of Python's floats or complex numbers, from one that may hold NumPy's
-rule("python_numbers(l, kind='float')", lambda types, settings, dim: List(Scalar(settings["kind"])), l_grad="out_grad",
-     emit=lambda settings, types: "list(map(complex, l))" if settings["kind"] == "complex" else "list(map(float, l))")  # fmt: skip
+rule(
+    "python_numbers(l, kind='float')",
+    lambda types, settings, dim: List(Scalar(settings["kind"])),
+    l_grad="out_grad",
+    emit=lambda settings, types: "list(map(complex, l))" if settings["kind"] == "complex" else "list(map(float, l))",
+)
 
 rule("list_repeat(l, times)", _first, emit="l * times", l_grad="list_fold(out_grad, list_len(l))", times_grad=None)
-rule("list_fold(l, count)", _first, emit="list_fold(l, count)", l_grad="list_unfold(out_grad, list_len(l))", count_grad=None)
-rule("list_unfold(l, count)", _first, emit="list_unfold(l, count)", l_grad="list_fold(out_grad, list_len(l))", count_grad=None)
-rule("list_join(a, b)", _list_join, emit="a + b", a_grad="list_slice(out_grad, None, list_len(a), None)",
-     b_grad="list_slice(out_grad, list_len(a), None, None)")  # fmt: skip
-rule("list_slice(l, start, stop, step)", _first, emit=_list_slice_text, l_grad="list_add_slice(into, start, stop, step, out_grad)",
-     start_grad=None, stop_grad=None, step_grad=None)  # fmt: skip
-rule("list_add_slice(l, start, stop, step, g)", _first, emit="list_add_slice(l, start, stop, step, g)", consumes=True, statement=True,
-     l_grad="out_grad", start_grad=None, stop_grad=None, step_grad=None, g_grad="list_slice(out_grad, start, stop, step)")  # fmt: skip
+rule("list_fold(l, count)", _first, emit=RUNTIME, l_grad="list_unfold(out_grad, list_len(l))", count_grad=None)
+rule("list_unfold(l, count)", _first, emit=RUNTIME, l_grad="list_fold(out_grad, list_len(l))", count_grad=None)
+rule(
+    "list_join(a, b)",
+    _list_join,
+    emit="a + b",
+    a_grad="list_slice(out_grad, None, list_len(a), None)",
+    b_grad="list_slice(out_grad, list_len(a), None, None)",
+)
+rule(
+    "list_slice(l, start, stop, step)",
+    _first,
+    emit=_list_slice_text,
+    l_grad="list_add_slice(into, start, stop, step, out_grad)",
+    start_grad=None,
+    stop_grad=None,
+    step_grad=None,
+)
+rule(
+    "list_add_slice(l, start, stop, step, g)",
+    _first,
+    emit=RUNTIME,
+    consumes=True,
+    l_grad="out_grad",
+    start_grad=None,
+    stop_grad=None,
+    step_grad=None,
+    g_grad="list_slice(out_grad, start, stop, step)",
+)
 constant("range_len(start, stop, step)", _int, emit="len(range(start, stop, step))", cheap=True)
-rule("to_array(x, dtype=None)", _to_array, emit=lambda s, t: "np.array(x)" if s["dtype"] is None else "np.array(x, dtype)",
-     x_grad="fit(out_grad, shape_of(x))")  # fmt: skip
+rule("to_array(x, dtype=None)", _to_array, emit=by_default("np.array(x", dtype=None), x_grad="fit(out_grad, shape_of(x))")

@@ -6,7 +6,7 @@ from typing import Any
 
 from symgrad.ir.types import INT, UNKNOWN, Array, Object, Scalar, Type, kind_of
 from symgrad.ops import batched
-from symgrad.ops.declare import constant, missing, rule
+from symgrad.ops.declare import RUNTIME, constant, missing, rule
 from symgrad.ops.indexing import Extents
 from symgrad.ops.rows.engine import _PATH, _set_text
 from symgrad.ops.rows.engine_lists import _first
@@ -52,9 +52,9 @@ constant(f"store_outside(x, v, *index, {_PATH})", _nothing, emit=_set_text, effe
 missing("opaque_attribute(owner, attribute='')", _unknown, SEEN, emit=lambda settings, types: attribute("owner", settings["attribute"]))
 # calls with a known result: a random generator, or a number or array that it draws
 missing("generator(x)", lambda types, settings, dim: Object("generator"), SEEN, emit="x")
-rule("drawn(x, *shape, dtype='f64')", _drawn, emit="x", alias="same", cheap=True, x_grad="out_grad", shape_grad=None)
+rule("drawn(x, *shape, dtype='f64')", _drawn, emit="x", alias="same", cheap=True, x_grad="out_grad")
 # the new version of a value that an opaque call may have modified; its derivative is unknown
-missing("touched(x, call)", _first, SEEN, emit="pass", consumes=True, effect=True, statement=True)
+missing("touched(x, call)", _first, SEEN, emit="pass", consumes=True, effect=True)
 
 # ------------------------------------------------------------------ cuts, checks and texts
 
@@ -68,16 +68,30 @@ rule("label(x, key='')", _first, emit="x", alias="same", cheap=True, x_grad="out
 rule("probe(x, p)", _first, emit="x", alias="same", cheap=True, x_grad="out_grad", p_grad="out_grad")
 # the value of the user's ``text`` over the operands ``reads``, which it calls by ``names``; then the text alone, for text that is read
 rule("as_written(x, *reads, text='', names=(), is_augmented=False)", _first, emit="x", x_grad="out_grad", reads_grad=None)
-constant("written(*reads, text='', names=(), is_augmented=False, type=None)", lambda types, settings, dim: settings["type"] or UNKNOWN,
-         emit=lambda s, t: s["text"], by_name=True)  # fmt: skip
-constant("cut(x)", _first, emit="pass", consumes=True, statement=True)
-constant("check(test, message)", _nothing, emit=lambda s, t: "assert test" if t[1] == Object("None") else "assert test, message",
-         effect=True, statement=True)  # fmt: skip
+constant(
+    "written(*reads, text='', names=(), is_augmented=False, type=None)",
+    lambda types, settings, dim: settings["type"] or UNKNOWN,
+    emit=lambda s, t: s["text"],
+    by_name=True,
+)
+constant("cut(x)", _first, emit="pass", consumes=True)
+constant(
+    "check(test, message)",
+    _nothing,
+    emit=lambda s, t: "assert test" if t[1] == Object("None") else "assert test, message",
+    effect=True,
+    statement=True,
+)
 # a number or an array of unknown kind, combined with a value that has a derivative
-constant("check_real(x)", _nothing, emit="check_real(x)", effect=True, statement=True)
+constant("check_real(x)", _nothing, emit=RUNTIME, effect=True, statement=True)
 # the result of a function of unknown type: tests that it is a number (``one``), or else a number, an array or a list
-constant("check_result(x, one=True)", _nothing, emit=lambda s, t: "check_result(x)" if s["one"] else "check_result(x, False)",
-         effect=True, statement=True)  # fmt: skip
+constant(
+    "check_result(x, one=True)",
+    _nothing,
+    emit=lambda s, t: "check_result(x)" if s["one"] else "check_result(x, False)",
+    effect=True,
+    statement=True,
+)
 # the number of items must equal the number of names that they are unpacked to
 constant("check_count(n, count, message)", _nothing, emit="if n != count:\n    raise ValueError(message)", effect=True, statement=True)
 constant("raise_error(kind, *args)", _nothing, emit="raise kind(*args)", effect=True, statement=True)

@@ -65,8 +65,11 @@ def lambda_that_raises(name: str, settings: dict[str, Any], types: list[Type]) -
     return STORES.get(name) or lambda_of(name, settings, types)
 
 
-STORES = {"list_set": "lambda l, i, v: l.__setitem__(i, v)", "table_set": "lambda l, i, j, v: l[i].__setitem__(j, v)",
-          "list_drop": "lambda l: l.pop()"}  # fmt: skip
+STORES = {
+    "list_set": "lambda l, i, v: l.__setitem__(i, v)",
+    "table_set": "lambda l, i, j, v: l[i].__setitem__(j, v)",
+    "list_drop": "lambda l: l.pop()",
+}
 
 
 class Spelled(ast.NodeTransformer):

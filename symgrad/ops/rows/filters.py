@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.types import Array, ShapeOf, Type
-from symgrad.ops.declare import rule
+from symgrad.ops.declare import RUNTIME, rule
 from symgrad.ops.indexing import Extents
 from symgrad.ops.shapes import array_dtype, array_or_scalar, shape_of
 
@@ -34,14 +34,27 @@ def _lags_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
     return array_or_scalar(array_dtype(lambda g, u: np.sum(g * u), types[:2]), shape)
 
 
-rule("lfilter(b, a, x, axis=-1)", _filter_law, emit="filtering.lfilter(b, a, x, axis)",
-     x_grad="lfilter_back(b, a, out_grad, axis=axis)",
-     b_grad="lagged(lfilter_back(1.0, a, out_grad, axis=axis), x, shape_of(b), axis=axis)",
-     a_grad="-lagged(lfilter_back(1.0, a, out_grad, axis=axis), out, shape_of(a), axis=axis)")  # fmt: skip
-rule("lfilter_back(b, a, x, axis=-1)", _filter_law, emit="np.flip(filtering.lfilter(b, a, np.flip(x, axis), axis), axis)",
-     x_grad="lfilter(b, a, out_grad, axis=axis)",
-     b_grad="lagged(lfilter_back(1.0, a, x, axis=axis), out_grad, shape_of(b), axis=axis)",
-     a_grad="-lagged(lfilter_back(1.0, a, x, axis=axis), lfilter(b, a, out_grad, axis=axis), shape_of(a), axis=axis)")  # fmt: skip
+rule(
+    "lfilter(b, a, x, axis=-1)",
+    _filter_law,
+    emit="filtering.lfilter(b, a, x, axis)",
+    x_grad="lfilter_back(b, a, out_grad, axis=axis)",
+    b_grad="lagged(lfilter_back(1.0, a, out_grad, axis=axis), x, shape_of(b), axis=axis)",
+    a_grad="-lagged(lfilter_back(1.0, a, out_grad, axis=axis), out, shape_of(a), axis=axis)",
+)
+rule(
+    "lfilter_back(b, a, x, axis=-1)",
+    _filter_law,
+    emit="np.flip(filtering.lfilter(b, a, np.flip(x, axis), axis), axis)",
+    x_grad="lfilter(b, a, out_grad, axis=axis)",
+    b_grad="lagged(lfilter_back(1.0, a, x, axis=axis), out_grad, shape_of(b), axis=axis)",
+    a_grad="-lagged(lfilter_back(1.0, a, x, axis=axis), lfilter(b, a, out_grad, axis=axis), shape_of(a), axis=axis)",
+)
 # of the lag k: the sum over n of g[n] * u[n - k]
-rule("lagged(g, u, shape, axis=-1)", _lags_law, emit="lagged(g, u, shape, axis)", shape_grad=None,
-     g_grad="lfilter(out_grad, 1.0, u, axis=axis)", u_grad="lfilter_back(out_grad, 1.0, g, axis=axis)")  # fmt: skip
+rule(
+    "lagged(g, u, shape, axis=-1)",
+    _lags_law,
+    emit=RUNTIME,
+    g_grad="lfilter(out_grad, 1.0, u, axis=axis)",
+    u_grad="lfilter_back(out_grad, 1.0, g, axis=axis)",
+)

@@ -81,10 +81,14 @@ def back_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 _SETTINGS = "kind='fft', axes=(-1,), norm=None"
 _SAME = "*sizes, kind=kind, axes=axes, norm=norm"
-rule(f"fourier(x, *sizes, {_SETTINGS})", transform_law, emit=transform_text, linear="x", sizes_grad=None,
-     x_grad=f"fourier_back(out_grad, shape_of(x), {_SAME})")  # fmt: skip
-rule(f"fourier_back(g, shape, *sizes, {_SETTINGS})", back_law, emit=back_text, linear="g", shape_grad=None, sizes_grad=None,
-     g_grad=f"fourier(out_grad, {_SAME})")  # fmt: skip
+rule(
+    f"fourier(x, *sizes, {_SETTINGS})",
+    transform_law,
+    emit=transform_text,
+    linear="x",
+    x_grad=f"fourier_back(out_grad, shape_of(x), {_SAME})",
+)
+rule(f"fourier_back(g, shape, *sizes, {_SETTINGS})", back_law, emit=back_text, linear="g", g_grad=f"fourier(out_grad, {_SAME})")
 
 
 def same_shape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -92,8 +96,7 @@ def same_shape_law(types: list[Type], settings: dict[str, Any], dim: Extents) ->
 
 
 for _name, _other in (("fftshift", "ifftshift"), ("ifftshift", "fftshift")):
-    rule(f"{_name}(x, axes=None)", same_shape_law, linear="x", x_grad=f"{_other}(out_grad, axes=axes)",
-         emit=f"np.fft.{_name}(x, axes)")  # fmt: skip
+    rule(f"{_name}(x, axes=None)", same_shape_law, linear="x", x_grad=f"{_other}(out_grad, axes=axes)", emit=f"np.fft.{_name}(x, axes)")
 
 
 def frequencies_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:

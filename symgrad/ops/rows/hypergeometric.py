@@ -53,12 +53,18 @@ special("exprel(x)", dx="0.5 * hyp1f1(2.0, 3.0, x)")
 special("exp10(x)", dx="2.302585092994046 * out")
 special("cosm1(x)", dx="-sin(x)")
 # the slope by the exponent: log(x)**2 times the mean of t * x**(exponent * t) for t from 0 to 1
-special("boxcox(x, power)", dx="float_power(x, power - 1.0)",
-        dpower="where(x == 0, 1 / where(power == 0, 1.0, power * power), 0.5 * square(log(where(x == 0, 1.0, x)))"
-               " * hyp1f1(2.0, 3.0, power * log(where(x == 0, 1.0, x))))")  # fmt: skip
-special("boxcox1p(x, power)", dx="float_power(1.0 + x, power - 1.0)",
-        dpower="where(x == -1, 1 / where(power == 0, 1.0, power * power), 0.5 * square(log1p(where(x == -1, 0.0, x)))"
-               " * hyp1f1(2.0, 3.0, power * log1p(where(x == -1, 0.0, x))))")  # fmt: skip
+special(
+    "boxcox(x, power)",
+    dx="float_power(x, power - 1.0)",
+    dpower="where(x == 0, 1 / where(power == 0, 1.0, power * power), 0.5 * square(log(where(x == 0, 1.0, x)))"
+    " * hyp1f1(2.0, 3.0, power * log(where(x == 0, 1.0, x))))",
+)
+special(
+    "boxcox1p(x, power)",
+    dx="float_power(1.0 + x, power - 1.0)",
+    dpower="where(x == -1, 1 / where(power == 0, 1.0, power * power), 0.5 * square(log1p(where(x == -1, 0.0, x)))"
+    " * hyp1f1(2.0, 3.0, power * log1p(where(x == -1, 0.0, x))))",
+)
 special("inv_boxcox(x, power)", dx="float_power(out, 1.0 - power)", **unknown("inv_boxcox", "power"))
 special("inv_boxcox1p(x, power)", dx="float_power(1.0 + out, 1.0 - power)", **unknown("inv_boxcox1p", "power"))
 special("powm1(x, y)", dx="y * float_power(x, lowered(y))", dy="(out + 1) * log_of_base(x)")
@@ -87,5 +93,6 @@ special("wrightomega(x)", dx="out / (1 + out)")
 special("lambertw(x, k)", dx="exp(-out) / (1 + out)", dk=None)
 special("loggamma(x)", dx="digamma(x, via='scipy')")
 special("wofz(x)", dx="wofz_slope(x, out, 1)")
-elementwise("wofz_slope(x, value, n)", emit="wofz_slope(x, value, n)", like="np.log(x + 0j)", dx="wofz_slope(x, value, n + 1)", dvalue=None,
-            dn=None)  # fmt: skip
+elementwise(
+    "wofz_slope(x, value, n)", emit="wofz_slope(x, value, n)", like="np.log(x + 0j)", dx="wofz_slope(x, value, n + 1)", dvalue=None, dn=None
+)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.ir.types import UNKNOWN, Scalar, Type
-from symgrad.ops.declare import Law, constant, missing, rule
+from symgrad.ops.declare import RUNTIME, Law, constant, missing, rule
 from symgrad.ops.indexing import Extents
 from symgrad.text import attribute
 
@@ -67,43 +67,93 @@ constant("solver(f, *args, names=(), type=None)", _stated, emit="f(*args)")
 # an item of its result, by index, or an attribute, by name; of an array without axes the number, by ()
 constant("solved(result, part=0, type=None)", _stated, emit=_part)
 # whether ``quad`` returns a message with ``full_output=True``: 1 or nan
-constant("integrated(result)", _factor, emit="integrated(result)")
+constant("integrated(result)", _factor, emit=RUNTIME)
 # whether ``odeint`` reports success with ``full_output=True``: 1 or nan
-constant("reached(report)", _factor, emit="reached(report)")
+constant("reached(report)", _factor, emit=RUNTIME)
 # one, or, after a warning with the solver's message, nan
-constant("convergence(success, message)", _factor, emit="convergence(success, message)")
+constant("convergence(success, message)", _factor, emit=RUNTIME)
 # the states that ``solve_ivp`` returns, or, after a warning with its message, nan
 constant("states_reached(result, initial, times, type=None)", _stated, emit="states_reached(result, initial, times)")
 # ``x`` solves ``func(x, *rest) == 0``; its derivative is multiplied by ``valid``
-rule("implicit(x, valid, *rest, func=None)", _same, emit="x", alias="same", cheap=True, x_grad=None, valid_grad=None,
-     rest_grad="implicit_backward(out_grad, out, valid, *rest, func=func, position=position)")  # fmt: skip
+rule(
+    "implicit(x, valid, *rest, func=None)",
+    _same,
+    emit="x",
+    alias="same",
+    cheap=True,
+    x_grad=None,
+    valid_grad=None,
+    rest_grad="implicit_backward(out_grad, out, valid, *rest, func=func, position=position)",
+)
 missing("implicit_backward(g, out, valid, *rest, func=None, position=0)", _of_operand(3), "it is written out after differentiating")
 # ``value`` is ``func(*rest)``, which a solver has computed
-rule("attained(value, *rest, func=None)", _same, emit="value", alias="same", cheap=True, value_grad=None,
-     rest_grad="attained_backward(out_grad, *rest, func=func, position=position)")  # fmt: skip
+rule(
+    "attained(value, *rest, func=None)",
+    _same,
+    emit="value",
+    alias="same",
+    cheap=True,
+    value_grad=None,
+    rest_grad="attained_backward(out_grad, *rest, func=func, position=position)",
+)
 missing("attained_backward(g, *rest, func=None, position=0)", _of_operand(1), "it is written out after differentiating")
 # ``value`` is the integral of ``func(x, *rest)`` from ``a`` to ``b``; the first of ``rest`` are the values of the keywords ``words``
-rule("integral(value, valid, a, b, *rest, func=None, words=())", _same, emit="value", alias="same", cheap=True, value_grad=None,
-     valid_grad=None, a_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, words=words, position=-2)",
-     b_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, words=words, position=-1)",
-     rest_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, words=words, position=position)")  # fmt: skip
-missing("integral_backward(g, valid, a, b, *rest, func=None, words=(), position=0)", _of_operand(4),
-        "it is written out after differentiating")  # fmt: skip
+rule(
+    "integral(value, valid, a, b, *rest, func=None, words=())",
+    _same,
+    emit="value",
+    alias="same",
+    cheap=True,
+    value_grad=None,
+    valid_grad=None,
+    a_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, words=words, position=-2)",
+    b_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, words=words, position=-1)",
+    rest_grad="integral_backward(out_grad, valid, a, b, *rest, func=func, words=words, position=position)",
+)
+missing(
+    "integral_backward(g, valid, a, b, *rest, func=None, words=(), position=0)", _of_operand(4), "it is written out after differentiating"
+)
 
 # the columns of ``value`` are the states at ``times`` of the solution of ``dy/dt = func(t, y, *rest)`` from ``y0`` at ``start``; the first
 # of ``rest`` are the values of the keywords ``words``; ``sensitivity`` selects the equation by which it is differentiated
-rule(f"trajectory(value, valid, start, times, y0, *rest, {_SOLVED})", _same, emit="value", alias="same", cheap=True,
-     value_grad=None, valid_grad=None, start_grad=_moved(-3), times_grad=_moved(-2), y0_grad=_moved(-1),
-     rest_grad=_moved("position"))  # fmt: skip
-missing(f"trajectory_backward(g, out, valid, start, times, y0, *rest, {_SOLVED}, position=0)",
-        _of_operand(6), "it is written out after differentiating")  # fmt: skip
+rule(
+    f"trajectory(value, valid, start, times, y0, *rest, {_SOLVED})",
+    _same,
+    emit="value",
+    alias="same",
+    cheap=True,
+    value_grad=None,
+    valid_grad=None,
+    start_grad=_moved(-3),
+    times_grad=_moved(-2),
+    y0_grad=_moved(-1),
+    rest_grad=_moved("position"),
+)
+missing(
+    f"trajectory_backward(g, out, valid, start, times, y0, *rest, {_SOLVED}, position=0)",
+    _of_operand(6),
+    "it is written out after differentiating",
+)
 # ``value`` holds the cotangents of ``y0`` and of the items of ``rest`` at ``columns``, counted after the keywords, for the cotangents
 # ``weights`` of the states of that trajectory
-rule(f"weighted_sensitivity(value, weights, start, times, y0, *rest, {_SOLVED}, columns=())", _same, emit="value", alias="same",
-     cheap=True, value_grad=None, weights_grad=_weighted(-4), start_grad=_weighted(-3),
-     times_grad=_weighted(-2), y0_grad=_weighted(-1), rest_grad=_weighted("position"))  # fmt: skip
-missing(f"weighted_sensitivity_backward(g, weights, start, times, y0, *rest, {_SOLVED}, columns=(), position=0)", _of_operand(5),
-        "it is written out after differentiating")  # fmt: skip
+rule(
+    f"weighted_sensitivity(value, weights, start, times, y0, *rest, {_SOLVED}, columns=())",
+    _same,
+    emit="value",
+    alias="same",
+    cheap=True,
+    value_grad=None,
+    weights_grad=_weighted(-4),
+    start_grad=_weighted(-3),
+    times_grad=_weighted(-2),
+    y0_grad=_weighted(-1),
+    rest_grad=_weighted("position"),
+)
+missing(
+    f"weighted_sensitivity_backward(g, weights, start, times, y0, *rest, {_SOLVED}, columns=(), position=0)",
+    _of_operand(5),
+    "it is written out after differentiating",
+)
 
 #: rows that are their first operand, with another derivative
 SOLUTIONS = frozenset({"implicit", "attained", "integral", "trajectory", "weighted_sensitivity"})

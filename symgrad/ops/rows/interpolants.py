@@ -49,18 +49,42 @@ for _name, _text in (("interpolant_at", "s(x, order)"), ("interpolant_slope", "i
     elementwise(f"{_name}(s, x, order)", emit=_text, law=_of_points(1), ds=None, dx="interpolant_slope(s, x, order + 1)", dorder=None)
 # several numbers at each point: ``count`` along a last axis
 for _name, _text in (("interpolant_columns", "s(x, order)"), ("slope_of_columns", "interpolant_slope(s, x, order)")):
-    rule(f"{_name}(s, x, order, count=1)", _of_columns, emit=_text, s_grad=None, order_grad=None,
-         x_grad="sum(out_grad * slope_of_columns(s, x, order + 1, count=count), axis=-1)")  # fmt: skip
+    rule(
+        f"{_name}(s, x, order, count=1)",
+        _of_columns,
+        emit=_text,
+        s_grad=None,
+        x_grad="sum(out_grad * slope_of_columns(s, x, order + 1, count=count), axis=-1)",
+    )
 # knots, coefficients and degree of FITPACK, in a tuple
 _DATA = "no_slope(tck, of='the spline that splev evaluates')"
-elementwise("splev(x, tck, order)", emit="interpolate.splev(x, tck, order)", law=_of_points(0), dx="splev_slope(x, tck, order + 1)",
-            dtck=_DATA, dorder=None)  # fmt: skip
-elementwise("splev_slope(x, tck, order)", emit="splev_slope(x, tck, order)", law=_of_points(0), dx="splev_slope(x, tck, order + 1)",
-            dtck=_DATA, dorder=None)  # fmt: skip
+elementwise(
+    "splev(x, tck, order)",
+    emit="interpolate.splev(x, tck, order)",
+    law=_of_points(0),
+    dx="splev_slope(x, tck, order + 1)",
+    dtck=_DATA,
+    dorder=None,
+)
+elementwise(
+    "splev_slope(x, tck, order)",
+    emit="splev_slope(x, tck, order)",
+    law=_of_points(0),
+    dx="splev_slope(x, tck, order + 1)",
+    dtck=_DATA,
+    dorder=None,
+)
 for _name, _text in (
     ("bisplev", "interpolate.bisplev(x, y, tck, across, along)"),
     ("bisplev_slope", "bisplev_slope(x, y, tck, across, along)"),
 ):
-    elementwise(f"{_name}(x, y, tck, across, along)", emit=_text, law=_of_one_point,
-                dx="bisplev_slope(x, y, tck, across + 1, along)", dy="bisplev_slope(x, y, tck, across, along + 1)",
-                dtck="no_slope(tck, of='the spline that bisplev evaluates')", dacross=None, dalong=None)  # fmt: skip
+    elementwise(
+        f"{_name}(x, y, tck, across, along)",
+        emit=_text,
+        law=_of_one_point,
+        dx="bisplev_slope(x, y, tck, across + 1, along)",
+        dy="bisplev_slope(x, y, tck, across, along + 1)",
+        dtck="no_slope(tck, of='the spline that bisplev evaluates')",
+        dacross=None,
+        dalong=None,
+    )

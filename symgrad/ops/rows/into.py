@@ -15,16 +15,20 @@ import numpy as np
 
 import symgrad.ops.rows.elementwise
 from symgrad.ir.types import BOOL, Scalar, ShapeOf, Type
-from symgrad.ops.declare import ROWS, Row, missing
+from symgrad.ops.declare import ROWS, RUNTIME, Row, missing
 from symgrad.ops.indexing import Extents, broadcast
 from symgrad.ops.shapes import shape_of
 
 SUFFIX = "_into"
 #: operators as ufuncs, and as augmented assignments
 OPERATORS: dict[type[ast.operator], tuple[str, str]] = {
-    ast.Add: ("add", "+="), ast.Sub: ("subtract", "-="), ast.Mult: ("multiply", "*="), ast.Div: ("divide", "/="),
-    ast.Pow: ("power", "**="), ast.Mod: ("remainder", "%="),
-}  # fmt: skip
+    ast.Add: ("add", "+="),
+    ast.Sub: ("subtract", "-="),
+    ast.Mult: ("multiply", "*="),
+    ast.Div: ("divide", "/="),
+    ast.Pow: ("power", "**="),
+    ast.Mod: ("remainder", "%="),
+}
 COMMUTATIVE = frozenset({"add", "multiply"})
 #: where the operator takes another way than the ufunc, whose last digit may differ
 ONLY_AUGMENTED = frozenset({"power_into"})
@@ -92,22 +96,19 @@ def declare(row: Row, ufunc: str, augmented: str | None) -> None:
         return text(ufunc, augmented, row.params, settings)
 
     signature = f'{row.name}{SUFFIX}(into, {", ".join(row.params)}, *index, index="", place=None)'
-    missing(signature, same_memory, "it is printed only", emit=emit, consumes=True, statement=True)
+    missing(signature, same_memory, "it is printed only", emit=emit, consumes=True)
 
 
 # ``add_at`` where arrays of integers say the first axes
-missing(
-    'scatter_add(x, v, *index, index="e")', same_memory, "it is printed only", emit="scatter_add(x, path, v)", consumes=True, statement=True
-)
+missing('scatter_add(x, v, *index, index="e")', same_memory, "it is printed only", emit="scatter_add(x, path, v)", consumes=True)
 # the sum of outer products, of vectors that two lists hold
-missing("add_products(x, columns, rows)", same_memory, "it is printed only", emit="add_products(x, columns, rows)", consumes=True,
-        statement=True)  # fmt: skip
+missing("add_products(x, columns, rows)", same_memory, "it is printed only", emit=RUNTIME, consumes=True)
 # the shape that two arrays are broadcast to
 missing("broadcast_shape(x, y)", _broadcast_shape, "it is printed only", emit="np.broadcast(x, y).shape")
 # the sum of the products of two arrays' elements
 missing("inner_product(x, y)", _number, "it is printed only", emit="np.vdot(x, y)")
 # which share of a cotangent goes to an operand of ``maximum``, or ``minimum``: all where it won, half where it tied
-missing("split_ties(won, tied)", _truths, "it is printed only", emit="split_ties(won, tied)")
+missing("split_ties(won, tied)", _truths, "it is printed only", emit=RUNTIME)
 # whether the memory of an array is row-major, without gaps
 missing("lies_by_rows(x)", truth, "it is printed only", emit="x.flags.c_contiguous")
 for _row in list(ROWS.values()):

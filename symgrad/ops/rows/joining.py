@@ -21,9 +21,9 @@ from symgrad.ir.types import (
     Type,
 )
 from symgrad.ops import batched
-from symgrad.ops.declare import rule
+from symgrad.ops.declare import RUNTIME, by_default, rule
 from symgrad.ops.indexing import Extents
-from symgrad.ops.rows.arrays import into_shape_law, layout_law
+from symgrad.ops.rows.arrays import back, into_shape_law, layout_law
 from symgrad.ops.rows.elementwise import Emit
 from symgrad.ops.shapes import (
     array_dtype,
@@ -154,13 +154,32 @@ def _list_join_text(name: str) -> Emit:
     return lambda settings, types: f"np.{name}(l)" if settings["axis"] == 0 else f"np.{name}(l, axis)"
 
 
-rule("concatenate(*xs, axis=0)", _concatenate_law, batch=batched.joined, emit=_join_text("concatenate"), linear="*xs",
-     xs_grad="concatenate_part(out_grad, *xs, at=position, axis=axis)")  # fmt: skip
+rule(
+    "concatenate(*xs, axis=0)",
+    _concatenate_law,
+    batch=batched.joined,
+    emit=_join_text("concatenate"),
+    linear="*xs",
+    xs_grad="concatenate_part(out_grad, *xs, at=position, axis=axis)",
+)
 # the part of a concatenation that comes from operand ``at``, and its cotangent, padded with zeros
-rule("concatenate_part(g, *xs, at=0, axis=0)", _own_part_law, emit=_part_text, alias="view", linear="g",
-     g_grad="concatenate_place(out_grad, shape_of(g), *xs, at=at, axis=axis)", xs_grad=None)  # fmt: skip
-rule("concatenate_place(g, shape, *xs, at=0, axis=0)", into_shape_law, emit="concatenate_place(g, shape, [*xs], at, axis)", linear="g",
-     g_grad="concatenate_part(out_grad, *xs, at=at, axis=axis)", shape_grad=None, xs_grad=None)  # fmt: skip
+rule(
+    "concatenate_part(g, *xs, at=0, axis=0)",
+    _own_part_law,
+    emit=_part_text,
+    alias="view",
+    linear="g",
+    g_grad="concatenate_place(out_grad, shape_of(g), *xs, at=at, axis=axis)",
+    xs_grad=None,
+)
+rule(
+    "concatenate_place(g, shape, *xs, at=0, axis=0)",
+    into_shape_law,
+    emit="concatenate_place(g, shape, [*xs], at, axis)",
+    linear="g",
+    g_grad="concatenate_part(out_grad, *xs, at=at, axis=axis)",
+    xs_grad=None,
+)
 rule(
     "stack(*xs, axis=0)",
     _stack_law,
@@ -169,10 +188,15 @@ rule(
     linear="*xs",
     xs_grad="stack_part(out_grad, at=position, axis=axis)",
 )
-rule("stack_part(g, at=0, axis=0)", _unstack_law, emit=_unstack_text, alias="view", linear="g",
-     g_grad="stack_place(out_grad, shape_of(g), at=at, axis=axis)")  # fmt: skip
-rule("stack_place(g, shape, at=0, axis=0)", into_shape_law, emit="stack_place(g, shape, at, axis)", linear="g",
-     g_grad="stack_part(out_grad, at=at, axis=axis)", shape_grad=None)  # fmt: skip
+rule(
+    "stack_part(g, at=0, axis=0)",
+    _unstack_law,
+    emit=_unstack_text,
+    alias="view",
+    linear="g",
+    g_grad="stack_place(out_grad, shape_of(g), at=at, axis=axis)",
+)
+back("stack_place(g, shape, at=0, axis=0)", g_grad="stack_part(out_grad, at=at, axis=axis)")
 rule(
     "concatenate_list(l, axis=0)",
     _list_join_law,
@@ -180,18 +204,15 @@ rule(
     linear="l",
     l_grad="split_like(out_grad, l, axis=axis)",
 )
-rule(
-    "split_like(g, l, axis=0)",
-    _like_list_law,
-    emit="split_like(g, l, axis)",
-    linear="g",
-    g_grad="concatenate_list(out_grad, axis=axis)",
-    l_grad=None,
-)
+rule("split_like(g, l, axis=0)", _like_list_law, emit=RUNTIME, linear="g", g_grad="concatenate_list(out_grad, axis=axis)", l_grad=None)
 rule("stack_list(l, axis=0)", _list_stack_law, emit=_list_join_text("stack"), linear="l", l_grad="unstack(out_grad, axis=axis)")
-rule("unstack(g, axis=0)", lambda types, settings, dim: List(_unstack_law(types, settings, dim)),
-     emit=lambda s, t: "list(g)" if s["axis"] == 0 else "list(np.moveaxis(g, axis, 0))", linear="g",
-     g_grad="stack_list(out_grad, axis=axis)")  # fmt: skip
+rule(
+    "unstack(g, axis=0)",
+    lambda types, settings, dim: List(_unstack_law(types, settings, dim)),
+    emit=lambda s, t: "list(g)" if s["axis"] == 0 else "list(np.moveaxis(g, axis, 0))",
+    linear="g",
+    g_grad="stack_list(out_grad, axis=axis)",
+)
 
 
 def _merged_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -219,14 +240,18 @@ def _restacked_law(types: list[Type], settings: dict[str, Any], dim: Extents) ->
 rule(
     "concatenate_array(x, axis=0)",
     _merged_law,
-    emit=lambda s, t: "np.concatenate(x)" if s["axis"] == 0 else "np.concatenate(x, axis)",
+    emit=by_default("np.concatenate(x", axis=0),
     linear="x",
     x_grad="split_array(out_grad, shape_of(x), axis=axis)",
 )
-rule("split_array(g, shape, axis=0)", into_shape_law, emit="split_array(g, shape, axis)", linear="g",
-     g_grad="concatenate_array(out_grad, axis=axis)", shape_grad=None)  # fmt: skip
-rule("stack_array(x, axis=0)", _restacked_law, emit=lambda s, t: "np.stack(x)" if s["axis"] == 0 else "np.stack(x, axis)", linear="x",
-     x_grad="moveaxis(out_grad, source=axis, destination=0)")  # fmt: skip
+back("split_array(g, shape, axis=0)", g_grad="concatenate_array(out_grad, axis=axis)")
+rule(
+    "stack_array(x, axis=0)",
+    _restacked_law,
+    emit=by_default("np.stack(x", axis=0),
+    linear="x",
+    x_grad="moveaxis(out_grad, source=axis, destination=0)",
+)
 
 
 # ------------------------------------------------------------------ parting
@@ -248,8 +273,14 @@ def _split_text(name: str) -> Emit:
 
 
 for _name in ("split", "array_split"):
-    rule(f"{_name}(x, sections=2, axis=0)", _split_law, emit=_split_text(_name), alias="view", linear="x",
-         x_grad="concatenate_list(out_grad, axis=axis)")  # fmt: skip
+    rule(
+        f"{_name}(x, sections=2, axis=0)",
+        _split_law,
+        emit=_split_text(_name),
+        alias="view",
+        linear="x",
+        x_grad="concatenate_list(out_grad, axis=axis)",
+    )
 
 
 # ------------------------------------------------------------------ repeating
@@ -287,16 +318,13 @@ def _repeat_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
     return Array(dtype_of(types[0]), tuple(new if k == axes[0] else e for k, e in enumerate(shape)))
 
 
-rule("tile(x, *reps)", _tile_law, emit="np.tile(x, (*reps,))", linear="x", x_grad="tile_back(out_grad, shape_of(x), *reps)", reps_grad=None)
-rule("tile_back(g, shape, *reps)", into_shape_law, emit="tile_back(g, shape, (*reps,))", linear="g",
-     g_grad="tile(out_grad, *reps)", shape_grad=None, reps_grad=None)  # fmt: skip
+rule("tile(x, *reps)", _tile_law, emit="np.tile(x, (*reps,))", linear="x", x_grad="tile_back(out_grad, shape_of(x), *reps)")
+rule("tile_back(g, shape, *reps)", into_shape_law, emit="tile_back(g, shape, (*reps,))", linear="g", g_grad="tile(out_grad, *reps)")
 rule(
     "repeat(x, repeats, axis=None)",
     _repeat_law,
-    emit=lambda s, t: "np.repeat(x, repeats)" if s["axis"] is None else "np.repeat(x, repeats, axis)",
+    emit=by_default("np.repeat(x, repeats", axis=None),
     linear="x",
     x_grad="repeat_back(out_grad, shape_of(x), repeats, axis=axis)",
-    repeats_grad=None,
 )
-rule("repeat_back(g, shape, repeats, axis=None)", into_shape_law, emit="repeat_back(g, shape, repeats, axis)", linear="g",
-     g_grad="repeat(out_grad, repeats, axis=axis)", shape_grad=None, repeats_grad=None)  # fmt: skip
+back("repeat_back(g, shape, repeats, axis=None)", g_grad="repeat(out_grad, repeats, axis=axis)")

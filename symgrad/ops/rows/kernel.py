@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.ir.types import BOOL, INT, UNKNOWN, Array, List, Scalar, ShapeOf, Type, kind_of
-from symgrad.ops.declare import constant
+from symgrad.ops.declare import RUNTIME, constant
 from symgrad.ops.indexing import Extents
 from symgrad.ops.rows.elementwise import evaluator
 from symgrad.ops.shapes import elementwise_law, given_shape, int_law, scalar_of
@@ -33,7 +33,7 @@ def _new_text(name: str, rank: int, dtype: str) -> str:
 
 
 # a sum whose terms may be added in any order, so that it runs in vector registers
-constant("plus(x, y)", elementwise_law(lambda s: evaluator(("x", "y"), "x + y")), emit="plus(x, y)", cheap=True)
+constant("plus(x, y)", elementwise_law(lambda s: evaluator(("x", "y"), "x + y")), emit=RUNTIME, cheap=True)
 for _name in ("larger", "smaller"):
     constant(f"{_name}(x, y)", elementwise_law(lambda s: evaluator(("x", "y"), "np.maximum(x, y)")), emit=f"{_name}(x, y)", cheap=True)
 #: functions of one number and of two in ``runtime/vector.py`` and ``runtime/circular.py``
@@ -68,29 +68,32 @@ for _given in (
     "cofactors_into(out, a",
     "solution_into(out, a, b",
 ):
-    constant(f"{_given}, *bases)", lambda types, settings, dim: types[0], emit=f"{_given})", statement=True, consumes=True)
+    constant(f"{_given}, *bases)", lambda types, settings, dim: types[0], emit=f"{_given})", consumes=True)
 # the same for one matrix of a stack
 for _places in ("i", "i, j", "i, j, k"):
     constant(
         f"product_at{_places.count(',') + 1}(out, a, b, {_places}, *bases)",
         lambda types, settings, dim: types[0],
         emit=f"product_into(out[{_places}], a, b)",
-        statement=True,
         consumes=True,
     )
-constant("triangular_into(out, a, b, lower, turned, *bases)", lambda types, settings, dim: types[0],
-         emit="triangular_into(out, a, b, lower, turned)", statement=True, consumes=True)  # fmt: skip
+constant(
+    "triangular_into(out, a, b, lower, turned, *bases)",
+    lambda types, settings, dim: types[0],
+    emit="triangular_into(out, a, b, lower, turned)",
+    consumes=True,
+)
 for _name in ("convolution_into", "correlation_into"):
-    constant(f"{_name}(out, a, v)", lambda types, settings, dim: types[0], emit=f"{_name}(out, a, v)", statement=True, consumes=True)
+    constant(f"{_name}(out, a, v)", lambda types, settings, dim: types[0], emit=f"{_name}(out, a, v)", consumes=True)
 for _name in ("order_into", "sorted_into", "middle_into"):
-    constant(f"{_name}(out, x)", lambda types, settings, dim: types[0], emit=f"{_name}(out, x)", statement=True, consumes=True)
-constant("digamma_of(x)", lambda types, settings, dim: scalar_of("f64"), emit="digamma_of(x)")
-constant("trigamma_of(x)", lambda types, settings, dim: scalar_of("f64"), emit="trigamma_of(x)")
+    constant(f"{_name}(out, x)", lambda types, settings, dim: types[0], emit=f"{_name}(out, x)", consumes=True)
+constant("digamma_of(x)", lambda types, settings, dim: scalar_of("f64"), emit=RUNTIME)
+constant("trigamma_of(x)", lambda types, settings, dim: scalar_of("f64"), emit=RUNTIME)
 for _text in ("orders_of(n, k)", "factorial_of(n)", "choices_of(n, k)", "root_of(n)"):
     constant(_text, int_law, emit=_text)
-constant("snapshot_after(start, stop, free)", lambda types, settings, dim: INT, emit="snapshot_after(start, stop, free)")
-constant("count_within(memory, loops, size)", lambda types, settings, dim: INT, emit="count_within(memory, loops, size)")
-constant("determinant(a)", lambda types, settings, dim: scalar_of("f64"), emit="determinant(a)")
+constant("snapshot_after(start, stop, free)", lambda types, settings, dim: INT, emit=RUNTIME)
+constant("count_within(memory, loops, size)", lambda types, settings, dim: INT, emit=RUNTIME)
+constant("determinant(a)", lambda types, settings, dim: scalar_of("f64"), emit=RUNTIME)
 
 # new arrays, known to overlap nothing
 for _name in ("new_empty", "new_zeros"):
@@ -104,10 +107,9 @@ for _name in ("new_empty", "new_zeros"):
 constant("list_of_same(item, count)", lambda types, settings, dim: List(types[0]), emit="[item] * count")
 
 # the last entries of a tape are those of an inner one
-constant("tape_extend(tape, other)", lambda types, settings, dim: types[0], emit="tape.extend(other)", statement=True, consumes=True)
+constant("tape_extend(tape, other)", lambda types, settings, dim: types[0], emit="tape.extend(other)", consumes=True)
 constant("tape_part(tape, count)", lambda types, settings, dim: types[0], emit="tape[slice(len(tape) - count, None)]")
-constant("tape_cut(tape, count)", lambda types, settings, dim: types[0], emit="del tape[slice(len(tape) - count, None)]", statement=True,
-         consumes=True)  # fmt: skip
+constant("tape_cut(tape, count)", lambda types, settings, dim: types[0], emit="del tape[slice(len(tape) - count, None)]", consumes=True)
 
 # comparisons of texts and sets, which kernels hold as lists
 constant("list_equal(a, b)", lambda types, settings, dim: BOOL, emit="a == b")
@@ -115,12 +117,12 @@ constant("list_within(a, b)", lambda types, settings, dim: BOOL, emit="all(item 
 constant("list_part(l, start, stop)", lambda types, settings, dim: types[0], emit="l[slice(start, stop)]")
 
 # lists of lists, which cross between Python and a kernel as the lengths of the lists and the numbers in all of them
-constant("lists_from(lengths, numbers)", _lists_law, emit="lists_from(lengths, numbers)")
-constant("lengths_of(l)", lambda types, settings, dim: Array("i64", (dim(0),), "C"), emit="lengths_of(l)")
+constant("lists_from(lengths, numbers)", _lists_law, emit=RUNTIME)
+constant("lengths_of(l)", lambda types, settings, dim: Array("i64", (dim(0),), "C"), emit=RUNTIME)
 constant("numbers_of(l, dtype='f64')", lambda types, settings, dim: Array(settings["dtype"], (dim(0),), "C"), emit="numbers_of(l)")
 
 # the point at which a pullback returns the results and receives the seeds
-constant("seeds(*results)", lambda types, settings, dim: tuple(types), emit="seeds(*results)", effect=True)
+constant("seeds(*results)", lambda types, settings, dim: tuple(types), emit=RUNTIME, effect=True)
 
 # shapes passed in and out
 constant("shape_part(shape, axis=0)", int_law, emit="shape[axis]", cheap=True)

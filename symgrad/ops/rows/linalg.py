@@ -10,15 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Scalar, Shape, ShapeOf, Type, is_complex, is_plural, same_extent
+from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Scalar, ShapeOf, Type, is_complex, same_extent
 from symgrad.ops import batched
-from symgrad.ops.declare import constant, missing, rule
+from symgrad.ops.declare import RUNTIME, constant, missing, rule
 from symgrad.ops.indexing import Extents, broadcast
 from symgrad.ops.rows.arrays import layout_law
 from symgrad.ops.rows.elementwise import Emit, evaluator
-from symgrad.ops.shapes import array_dtype, array_or_scalar, axes_of, dtype_of, joined_dtype, rank_of, same_law, scalar_of, shape_of
-
-MOST_EINSUM = 4
+from symgrad.ops.shapes import array_dtype, array_or_scalar, axes_of, dtype_of, rank_of, same_law, scalar_of, shape_of
 
 # ------------------------------------------------------------------ laws
 
@@ -113,19 +111,35 @@ def _tensordot_text(settings: dict[str, Any], types: list[Type]) -> str:
 
 # ------------------------------------------------------------------ products
 
-rule("matmul(a, b)", _matmul_law, batch=batched.product, emit="a @ b",
-     a_grad="matmul_left(out_grad, b, shape_of(a))", b_grad="matmul_right(out_grad, a, shape_of(b))")  # fmt: skip
-rule("matmul_left(g, b, shape)", _factor_law, batch=batched.left_factor, emit=_factor_text(LEFT, "matmul_left(g, b, shape)"),
-     g_grad="matmul(out_grad, b)", b_grad="matmul_right(g, out_grad, shape_of(b))", shape_grad=None)  # fmt: skip
-rule("matmul_right(g, a, shape)", _factor_law, batch=batched.right_factor, emit=_factor_text(RIGHT, "matmul_right(g, a, shape)"),
-     g_grad="matmul(a, out_grad)", a_grad="matmul_left(g, out_grad, shape_of(a))", shape_grad=None)  # fmt: skip
-rule("dot(a, b)", _dot_law, batch=batched.product,
-     emit=lambda s, t: "a.dot(b)" if isinstance(t[0], Array) and t[0].shape is not None else "np.dot(a, b)",
-     a_grad="dot_left(out_grad, b, shape_of(a))", b_grad="dot_right(out_grad, a, shape_of(b))")  # fmt: skip
-rule("dot_left(g, b, shape)", _factor_law, batch=batched.left_factor, emit=_factor_text(LEFT, "dot_left(g, b, shape)"),
-     g_grad="dot(out_grad, b)", b_grad="dot_right(g, out_grad, shape_of(b))", shape_grad=None)  # fmt: skip
-rule("dot_right(g, a, shape)", _factor_law, batch=batched.right_factor, emit=_factor_text(RIGHT, "dot_right(g, a, shape)"),
-     g_grad="dot(a, out_grad)", a_grad="dot_left(g, out_grad, shape_of(a))", shape_grad=None)  # fmt: skip
+for _name, _law, _text in (
+    ("matmul", _matmul_law, "a @ b"),
+    ("dot", _dot_law, lambda s, t: "a.dot(b)" if isinstance(t[0], Array) and t[0].shape is not None else "np.dot(a, b)"),
+):
+    _left, _right = f"{_name}_left(g, b, shape)", f"{_name}_right(g, a, shape)"
+    rule(
+        f"{_name}(a, b)",
+        _law,
+        batch=batched.product,
+        emit=_text,
+        a_grad=f"{_name}_left(out_grad, b, shape_of(a))",
+        b_grad=f"{_name}_right(out_grad, a, shape_of(b))",
+    )
+    rule(
+        _left,
+        _factor_law,
+        batch=batched.left_factor,
+        emit=_factor_text(LEFT, _left),
+        g_grad=f"{_name}(out_grad, b)",
+        b_grad=f"{_name}_right(g, out_grad, shape_of(b))",
+    )
+    rule(
+        _right,
+        _factor_law,
+        batch=batched.right_factor,
+        emit=_factor_text(RIGHT, _right),
+        g_grad=f"{_name}(a, out_grad)",
+        a_grad=f"{_name}_left(g, out_grad, shape_of(a))",
+    )
 rule(
     "outer(a, b)",
     lambda types, settings, dim: Array(_joined_product_dtype(types), (*_length(types[0]), *_length(types[1]))),
@@ -144,105 +158,23 @@ rule(
 rule(
     "tensordot_left(g, b, shape, axes=2)",
     _factor_law,
-    emit="tensordot_left(g, b, shape, axes)",
+    emit=RUNTIME,
     g_grad="tensordot(out_grad, b, axes=axes)",
     b_grad="tensordot_right(g, out_grad, shape_of(b), axes=axes)",
-    shape_grad=None,
 )
-rule("tensordot_right(g, a, shape, axes=2)", _factor_law, emit="tensordot_right(g, a, shape, axes)",
-     g_grad="tensordot(a, out_grad, axes=axes)", a_grad="tensordot_left(g, out_grad, shape_of(a), axes=axes)", shape_grad=None)  # fmt: skip
+rule(
+    "tensordot_right(g, a, shape, axes=2)",
+    _factor_law,
+    emit=RUNTIME,
+    g_grad="tensordot(a, out_grad, axes=axes)",
+    a_grad="tensordot_left(g, out_grad, shape_of(a), axes=axes)",
+)
 
 
 def _length(of: Type) -> tuple[Extent, ...]:
     shape = shape_of(of)
     return (1,) if shape == () else shape if shape is not None and len(shape) == 1 else (Dim("?"),)
 
-
-# ------------------------------------------------------------------ einsum: one row for each number of operands
-
-
-def subscripts_of(text: str) -> tuple[list[str], str]:
-    """The labels of the operands and of the result; those of the result are worked out if left out.
-
-    >>> subscripts_of("ij, jk"), subscripts_of("ii->")
-    ((['ij', 'jk'], 'ik'), (['ii'], ''))
-    """
-    left, arrow, right = text.replace(" ", "").partition("->")
-    if not arrow:
-        right = "".join(sorted(c for c in set(left) - {","} if left.count(c) == 1))
-    return left.split(","), right
-
-
-def _einsum_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    labels, out = subscripts_of(settings["subscripts"])
-    shapes = [shape_of(t) for t in types]
-    dtype = joined_dtype(types)  # numbers of Python's are arrays here, and not narrower than others
-    met: dict[str, list[Shape | None]] = {}
-    for names, shape in zip(labels, shapes, strict=False):
-        known = shape is not None and len(shape) == len(names)
-        for k, name in enumerate(names):
-            met.setdefault(name, []).append((shape[k],) if known and shape is not None else (Dim("?"),))
-    extents = {name: broadcast(label_shapes) for name, label_shapes in met.items() if name in out}  # labels that are alike are broadcast
-    return array_or_scalar(dtype, tuple(e[0] if (e := extents.get(c)) is not None else Dim("?") for c in out))
-
-
-def _einsum_part_text(position: int, others: list[str]) -> Emit:
-    """A plain einsum where every label of the operand is found elsewhere, once, and nothing was broadcast."""
-
-    def emit(settings: dict[str, Any], types: list[Type]) -> str:
-        labels, out = subscripts_of(settings["subscripts"])
-        own = labels[position]
-        rest = [names for k, names in enumerate(labels) if k != position]
-        shape = types[-1].shape if isinstance(types[-1], ShapeOf) else None
-        plural_labels = {
-            c for names, t in zip([out, *rest], types, strict=False) for c, e in zip(names, shape_of(t) or (), strict=False) if is_plural(e)
-        }
-        if shape is not None and all(map(is_plural, shape)) and len(set(own)) == len(own) and set(own) <= plural_labels:
-            return f"np.einsum({','.join([out, *rest]) + '->' + own!r}, {', '.join(['g', *others])})"
-        return f"einsum_part(g, [{', '.join(others)}], shape, subscripts, {position})"
-
-    return emit
-
-
-def _einsum_rows(count: int) -> None:
-    """``einsum2(x0, x1)`` and ``einsum2_part0(g, x1, shape)``, the cotangent of its operand 0, for two operands and so on."""
-    names = [f"x{k}" for k in range(count)]
-    grads: dict[str, Any] = {
-        f"x{p}_grad": f"einsum{count}_part{p}({', '.join(['out_grad', *names[:p], *names[p + 1 :]])}, "
-        f"shape_of(x{p}), subscripts=subscripts)"
-        for p in range(count)
-    }
-    rule(
-        f"einsum{count}({', '.join(names)}, subscripts='')",
-        _einsum_law,
-        emit=f"np.einsum(subscripts, {', '.join(names)})",
-        alias="depends" if count == 1 else "fresh",
-        **grads,
-    )
-    for p in range(count):
-        others = names[:p] + names[p + 1 :]
-        with_grad = [*names[:p], "out_grad", *names[p + 1 :]]
-        cotangents: dict[str, Any] = {"g_grad": f"einsum{count}({', '.join(with_grad)}, subscripts=subscripts)", "shape_grad": None}
-        for q in range(count):
-            if q != p:
-                rest = with_grad[:q] + with_grad[q + 1 :]
-                cotangents[f"x{q}_grad"] = f"einsum{count}_part{q}({', '.join(['g', *rest])}, shape_of(x{q}), subscripts=subscripts)"
-        rule(
-            f"einsum{count}_part{p}({', '.join(['g', *others])}, shape, subscripts='')",
-            _factor_law_many,
-            emit=_einsum_part_text(p, others),
-            alias="depends" if count == 1 else "fresh",
-            **cotangents,
-        )
-
-
-def _factor_law_many(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    shape = types[-1].shape if isinstance(types[-1], ShapeOf) else None
-    return array_or_scalar(joined_dtype(types[:-1]), shape)
-
-
-for _count in range(1, MOST_EINSUM + 1):
-    _einsum_rows(_count)
 
 # ------------------------------------------------------------------ solving
 
@@ -334,15 +266,21 @@ def _eig_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple
 
 
 rule("inv(a)", _matrix_law, batch=batched.stacks, emit="np.linalg.inv(a)", a_grad="-(mT(out) @ out_grad @ mT(out))")
-rule("solve(a, b)", _solve_law, batch=batched.solved, emit="np.linalg.solve(a, b)",
-     a_grad="-matmul_left(solve(mT(a), out_grad), out, shape_of(a))", b_grad="fit(solve(mT(a), out_grad), shape_of(b))")  # fmt: skip
+rule(
+    "solve(a, b)",
+    _solve_law,
+    batch=batched.solved,
+    emit="np.linalg.solve(a, b)",
+    a_grad="-matmul_left(solve(mT(a), out_grad), out, shape_of(a))",
+    b_grad="fit(solve(mT(a), out_grad), shape_of(b))",
+)
 rule("det(a)", _det_law, batch=batched.stacks, emit="np.linalg.det(a)", a_grad="over_matrix(out_grad) * cofactors(a)")
 # the cofactors of a matrix, which exist where it is singular; their derivative is said through the inverse
 rule(
     "cofactors(a)",
     _matrix_law,
     batch=batched.stacks,
-    emit="cofactors(a)",
+    emit=RUNTIME,
     a_grad="over_matrix(det(a)) * (over_matrix(sum(out_grad * mT(inv(a)), axis=(-2, -1))) * mT(inv(a)) - mT(inv(a) @ out_grad @ inv(a)))",
 )
 rule(
@@ -364,18 +302,34 @@ rule(
     s_grad="reshape(out_grad, shape_of(s))",
 )
 # ``dual`` is the conjugate of complex numbers. NumPy reads the lower triangle only, so the cotangent is lower triangular
-rule("cholesky(a)", _matrix_law, batch=batched.stacks, emit="np.linalg.cholesky(a)",
-     a_grad="2 * half_tril(symmetric(solve(mT(out), mT(solve(mT(dual(out)), mT(half_tril(mT(out) @ tril(out_grad))))))))")  # fmt: skip
-rule("half_tril(x)", same_law, batch=batched.same, emit="half_tril(x)", linear="x", x_grad="half_tril(out_grad)")
-rule("symmetric(x)", same_law, batch=batched.stacks,
-     emit=lambda s, t: "0.5 * (x + x.T)" if rank_of(t[0]) == 2 else "0.5 * (x + x.swapaxes(-1, -2))", linear="x",
-     x_grad="symmetric(out_grad)")  # fmt: skip
-rule("hermitian(x)", same_law, batch=batched.stacks,
-     emit=lambda s, t: "0.5 * (x + x.conj().T)" if rank_of(t[0]) == 2 else "0.5 * (x + x.conj().swapaxes(-1, -2))", linear="x",
-     x_grad="hermitian(out_grad)")  # fmt: skip
+rule(
+    "cholesky(a)",
+    _matrix_law,
+    batch=batched.stacks,
+    emit="np.linalg.cholesky(a)",
+    a_grad="2 * half_tril(symmetric(solve(mT(out), mT(solve(mT(dual(out)), mT(half_tril(mT(out) @ tril(out_grad))))))))",
+)
+rule("half_tril(x)", same_law, batch=batched.same, emit=RUNTIME, linear="x", x_grad="half_tril(out_grad)")
+for _name, _mirrored in (("symmetric", "x"), ("hermitian", "x.conj()")):
+    rule(
+        f"{_name}(x)",
+        same_law,
+        batch=batched.stacks,
+        emit=lambda s, t, x=_mirrored: f"0.5 * (x + {x}.T)" if rank_of(t[0]) == 2 else f"0.5 * (x + {x}.swapaxes(-1, -2))",
+        linear="x",
+        x_grad=f"{_name}(out_grad)",
+    )
 # vectors are unique up to a phase: the function must not depend on it. Returns the vectors after this has been tested
-rule("unphased(v, m, other)", lambda types, settings, dim: types[0], emit="unphased(v, m, other)", alias="view", linear="v",
-     v_grad="out_grad", m_grad=None, other_grad=None)  # fmt: skip
+rule(
+    "unphased(v, m, other)",
+    lambda types, settings, dim: types[0],
+    emit=RUNTIME,
+    alias="view",
+    linear="v",
+    v_grad="out_grad",
+    m_grad=None,
+    other_grad=None,
+)
 # forward mode tests the same: the phases of the vectors vary, each by a share of its own, and all elements, for comparison; the
 # phases of the two vectors of a singular value turn in opposite directions
 rule(
@@ -387,10 +341,20 @@ rule(
     angle_grad="sum(out_grad * shares(v, rows=rows)) * (-1j if rows else 1j)",
     shift_grad="sum(out_grad * scattered(v))",
 )
-rule("shares(v, rows=False)", same_law, batch=batched.same, emit="shares(v, rows)", linear="v", v_grad="shares(out_grad, rows=rows)")
-constant("scattered(v)", same_law, batch=batched.same, emit="scattered(v)")
-rule("unphased_tangent(t, turn, shift, value)", lambda types, settings, dim: types[0], batch=batched.same, alias="view", linear="t",
-     emit="unphased_tangent(t, turn, shift, value)", t_grad="out_grad", turn_grad=None, shift_grad=None, value_grad=None)  # fmt: skip
+rule("shares(v, rows=False)", same_law, batch=batched.same, emit=RUNTIME, linear="v", v_grad="shares(out_grad, rows=rows)")
+constant("scattered(v)", same_law, batch=batched.same, emit=RUNTIME)
+rule(
+    "unphased_tangent(t, turn, shift, value)",
+    lambda types, settings, dim: types[0],
+    batch=batched.same,
+    alias="view",
+    linear="t",
+    emit=RUNTIME,
+    t_grad="out_grad",
+    turn_grad=None,
+    shift_grad=None,
+    value_grad=None,
+)
 # of complex matrices: Boeddeker, Hanebrink, Drude, Heymann, Haeb-Umbach, On the Computation of Complex-valued Gradients (2017)
 rule(
     "eigh(a) -> values, vectors",
@@ -402,13 +366,17 @@ rule(
 rule(
     "diag_embed(v)",
     layout_law(lambda shape, _: (*shape, *shape[-1:])),
-    emit="diag_embed(v)",
+    emit=RUNTIME,
     linear="v",
     v_grad="diagonal(out_grad, axis1=-2, axis2=-1)",
 )
 # 1 / (w[j] - w[i]) off the diagonal, 0 on it
-rule("gaps(w)", layout_law(lambda shape, _: (*shape, *shape[-1:])), emit="gaps(w)",
-     w_grad="sum(out_grad * out * out, axis=-1) - sum(out_grad * out * out, axis=-2)")  # fmt: skip
+rule(
+    "gaps(w)",
+    layout_law(lambda shape, _: (*shape, *shape[-1:])),
+    emit=RUNTIME,
+    w_grad="sum(out_grad * out * out, axis=-1) - sum(out_grad * out * out, axis=-2)",
+)
 # the singular values that are not zero, each another: Townsend, Differentiating the Singular Value Decomposition (2016);
 # of complex matrices: Wan and Zhang, Automatic differentiation for complex valued SVD (2019)
 rule(
@@ -422,8 +390,12 @@ rule(
     " + (u_grad - dual(u) @ (mT(u) @ u_grad)) / expand_dims(s, axis=-2) @ dual(vh)"
     " + dual(u) @ ((vh_grad - vh_grad @ mT(vh) @ dual(vh)) / expand_dims(s, axis=-1))",
 )
-missing("singular_vectors(a) -> u, vh", _singular_vectors_law, "vectors of the singular value zero are not given "
-        "by the matrix; full_matrices=False leaves them out", emit="np.linalg.svd(a)[::2]")  # fmt: skip
+missing(
+    "singular_vectors(a) -> u, vh",
+    _singular_vectors_law,
+    "vectors of the singular value zero are not given by the matrix; full_matrices=False leaves them out",
+    emit="np.linalg.svd(a)[::2]",
+)
 # no more columns than rows: Walter and Lehmann, Algorithmic Differentiation of Linear Algebra Functions (2010)
 rule(
     "qr(a) -> q, r",
@@ -442,9 +414,13 @@ rule(
     " @ mT(unphased(vectors, mT(vectors) @ vectors_grad)))",
 )
 # where the rank does not change
-rule("pinv(a)", lambda types, settings, dim: _flipped(_matrix_law(types, settings, dim)), emit="np.linalg.pinv(a)",
-     a_grad="(mT(dual(out_grad)) - dual(a) @ (dual(out) @ mT(dual(out_grad)))) @ dual(out) @ mT(out) - mT(out) @ out_grad @ mT(out) + "
-            "mT(out) @ dual(out) @ (mT(dual(out_grad)) - mT(dual(out_grad)) @ dual(out) @ dual(a))")  # fmt: skip
+rule(
+    "pinv(a)",
+    lambda types, settings, dim: _flipped(_matrix_law(types, settings, dim)),
+    emit="np.linalg.pinv(a)",
+    a_grad="(mT(dual(out_grad)) - dual(a) @ (dual(out) @ mT(dual(out_grad)))) @ dual(out) @ mT(out) - mT(out) @ out_grad @ mT(out) + "
+    "mT(out) @ dual(out) @ (mT(dual(out_grad)) - mT(dual(out_grad)) @ dual(out) @ dual(a))",
+)
 
 
 def _matrix_rank_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:

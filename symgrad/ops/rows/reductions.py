@@ -12,7 +12,7 @@ import numpy as np
 
 from symgrad.ir.types import FLOAT, INT, UNKNOWN, Array, Scalar, ShapeOf, Type, kind_of
 from symgrad.ops import batched
-from symgrad.ops.declare import ROWS, Row, add, constant, parse_signature, rule
+from symgrad.ops.declare import ROWS, RUNTIME, Row, add, constant, parse_signature, rule
 from symgrad.ops.indexing import Extents, broadcast, reshape_extents
 from symgrad.ops.rows.elementwise import Emit
 from symgrad.ops.shapes import Result, array_dtype, array_or_scalar, dtype_of, float_law, is_none, reduced, reduction_law, shape_of
@@ -93,19 +93,41 @@ def _count_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Res
 
 _AXES = "axis=None, keepdims=False"
 
-rule(f"sum(x, {_AXES})", reduction_law(np.sum), batch=batched.along, emit=reduction_text("sum"), linear="x",
-     x_grad="spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
-rule(f"mean(x, {_AXES})", reduction_law(np.mean), batch=batched.along, emit=reduction_text("mean"), linear="x",
-     x_grad="spread(out_grad / reduced_size(shape_of(x), axis=axis, divisor=True), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
-rule(f"var(x, {_AXES}, ddof=0)", reduction_law(np.var), batch=batched.along, emit=reduction_text("var", "ddof"),
-     x_grad="dual(x - mean(x, axis=axis, keepdims=True)) * spread("
-            "ratio(2 * out_grad, reduced_size(shape_of(x), axis=axis) - ddof), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
-# the deviation of one element is always zero: the divisor is then 1, not zero
+
+def _spread(g: str) -> str:
+    """The call that repeats a cotangent along the reduced axes."""
+    return f"spread({g}, shape_of(x), axis=axis, keepdims=keepdims)"
+
+
+_SPREAD = _spread("out_grad")
 _SIZE = "reduced_size(shape_of(x), axis=axis)"
-_ROOT = (f"out_grad / (out * ({_SIZE} - ddof) if ddof else out * {_SIZE} + ({_SIZE} == 1)), "
-         "shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
-rule(f"std(x, {_AXES}, ddof=0)", reduction_law(np.std), batch=batched.along, emit=reduction_text("std", "ddof"),
-     x_grad="dual(x - mean(x, axis=axis, keepdims=True)) * spread(" + _ROOT)  # fmt: skip
+_DEVIATION = "(x - mean(x, axis=axis, keepdims=True))"
+_BY_SIZE = _spread(f"ratio(2 * out_grad, {_SIZE} - ddof)")
+# the deviation of one element is always zero: the divisor is then 1, not zero
+_BY_ROOT = _spread(f"out_grad / (out * ({_SIZE} - ddof) if ddof else out * {_SIZE} + ({_SIZE} == 1))")
+rule(f"sum(x, {_AXES})", reduction_law(np.sum), batch=batched.along, emit=reduction_text("sum"), linear="x", x_grad=_SPREAD)
+rule(
+    f"mean(x, {_AXES})",
+    reduction_law(np.mean),
+    batch=batched.along,
+    emit=reduction_text("mean"),
+    linear="x",
+    x_grad=_spread("out_grad / reduced_size(shape_of(x), axis=axis, divisor=True)"),
+)
+rule(
+    f"var(x, {_AXES}, ddof=0)",
+    reduction_law(np.var),
+    batch=batched.along,
+    emit=reduction_text("var", "ddof"),
+    x_grad=f"dual{_DEVIATION} * {_BY_SIZE}",
+)
+rule(
+    f"std(x, {_AXES}, ddof=0)",
+    reduction_law(np.std),
+    batch=batched.along,
+    emit=reduction_text("std", "ddof"),
+    x_grad=f"dual{_DEVIATION} * {_BY_ROOT}",
+)
 # how many elements make one; as a divisor 1 where there are none, and so no slopes: Python's numbers would raise
 constant("reduced_size(shape, axis=None, divisor=False)", _size_law, emit=_size_text, cheap=True, batch=batched.size_over)
 
@@ -120,10 +142,15 @@ def _median_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Re
     return type_
 
 
-rule(f"median(x, {_AXES})", _median_law, batch=batched.along, emit=numpy_text("median", "axis", "keepdims"),
-     x_grad="middle_share(x, axis=axis) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
+rule(
+    f"median(x, {_AXES})",
+    _median_law,
+    batch=batched.along,
+    emit=numpy_text("median", "axis", "keepdims"),
+    x_grad=f"middle_share(x, axis=axis) * {_SPREAD}",
+)
 # 1 at the median of the sorted elements, 0.5 at each of two
-constant("middle_share(x, axis=None)", _extreme_law, emit="middle_share(x, axis)")
+constant("middle_share(x, axis=None)", _extreme_law, emit=RUNTIME)
 
 for _name in ("max", "min"):
     rule(
@@ -131,21 +158,30 @@ for _name in ("max", "min"):
         reduction_law(np.max),
         batch=batched.along,
         emit=reduction_text(_name),
-        x_grad="extreme_share(x, out, axis=axis, keepdims=keepdims) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)",
+        x_grad=f"extreme_share(x, out, axis=axis, keepdims=keepdims) * {_SPREAD}",
     )
     rule(
         f"nan{_name}(x, {_AXES})",
         reduction_law(np.max),
         emit=numpy_text(f"nan{_name}", "axis", "keepdims"),
-        x_grad="extreme_share(x, out, axis=axis, keepdims=keepdims) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)",
+        x_grad=f"extreme_share(x, out, axis=axis, keepdims=keepdims) * {_SPREAD}",
     )
 # 1 where x is the extreme, divided by how often it is reached
 constant(f"extreme_share(x, out, {_AXES})", _extreme_law, batch=batched.along, emit="extreme_share(x, out, axis, keepdims)")
-rule(f"nansum(x, {_AXES})", reduction_law(np.sum), batch=batched.along, emit=numpy_text("nansum", "axis", "keepdims"),
-     x_grad="where(isnan(x), 0.0, spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims))")  # fmt: skip
-rule(f"nanmean(x, {_AXES})", reduction_law(np.mean), batch=batched.along, emit=numpy_text("nanmean", "axis", "keepdims"),
-     x_grad="where(isnan(x), 0.0, spread(out_grad / sum(logical_not(isnan(x)), axis=axis, keepdims=keepdims), "
-            "shape_of(x), axis=axis, keepdims=keepdims))")  # fmt: skip
+rule(
+    f"nansum(x, {_AXES})",
+    reduction_law(np.sum),
+    batch=batched.along,
+    emit=numpy_text("nansum", "axis", "keepdims"),
+    x_grad=f"where(isnan(x), 0.0, {_SPREAD})",
+)
+rule(
+    f"nanmean(x, {_AXES})",
+    reduction_law(np.mean),
+    batch=batched.along,
+    emit=numpy_text("nanmean", "axis", "keepdims"),
+    x_grad=f"where(isnan(x), 0.0, {_spread('out_grad / sum(logical_not(isnan(x)), axis=axis, keepdims=keepdims)')})",
+)
 
 # ------------------------------------------------------------------ products
 
@@ -156,14 +192,24 @@ rule(
     reduction_law(np.prod),
     batch=batched.along,
     emit=reduction_text("prod"),
-    x_grad="product_before(x, axis=axis) * product_after(x, axis=axis) * spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)",
+    x_grad=f"product_before(x, axis=axis) * product_after(x, axis=axis) * {_SPREAD}",
 )
-rule("product_before(x, axis=None)", _product_law, emit="product_before(x, axis)", x_grad="out * weighted_after(x, out_grad, axis=axis)")
-rule("product_after(x, axis=None)", _product_law, emit="product_after(x, axis)", x_grad="out * weighted_before(x, out_grad, axis=axis)")
-rule("weighted_after(x, g, axis=None)", _product_law, emit="weighted_after(x, g, axis)",
-     x_grad="out * weighted_before(x, out_grad, axis=axis)", g_grad="weighted_before(x, out_grad, axis=axis)")  # fmt: skip
-rule("weighted_before(x, g, axis=None)", _product_law, emit="weighted_before(x, g, axis)",
-     x_grad="out * weighted_after(x, out_grad, axis=axis)", g_grad="weighted_after(x, out_grad, axis=axis)")  # fmt: skip
+rule("product_before(x, axis=None)", _product_law, emit=RUNTIME, x_grad="out * weighted_after(x, out_grad, axis=axis)")
+rule("product_after(x, axis=None)", _product_law, emit=RUNTIME, x_grad="out * weighted_before(x, out_grad, axis=axis)")
+rule(
+    "weighted_after(x, g, axis=None)",
+    _product_law,
+    emit=RUNTIME,
+    x_grad="out * weighted_before(x, out_grad, axis=axis)",
+    g_grad="weighted_before(x, out_grad, axis=axis)",
+)
+rule(
+    "weighted_before(x, g, axis=None)",
+    _product_law,
+    emit=RUNTIME,
+    x_grad="out * weighted_after(x, out_grad, axis=axis)",
+    g_grad="weighted_after(x, out_grad, axis=axis)",
+)
 rule(
     "cumprod(x, axis=None)",
     _running_law,
@@ -172,8 +218,14 @@ rule(
     x_grad="product_before(x, axis=axis) * ("
     "reshape(out_grad, shape_of(x)) + weighted_after(x, reshape(out_grad, shape_of(x)) * x, axis=axis))",
 )
-rule("cumsum(x, axis=None)", _running_law, batch=batched.in_order, emit=reduction_text("cumsum"), linear="x",
-     x_grad="reshape(flip(cumsum(flip(out_grad, axis=axis), axis=axis), axis=axis), shape_of(x))")  # fmt: skip
+rule(
+    "cumsum(x, axis=None)",
+    _running_law,
+    batch=batched.in_order,
+    emit=reduction_text("cumsum"),
+    linear="x",
+    x_grad="reshape(flip(cumsum(flip(out_grad, axis=axis), axis=axis), axis=axis), shape_of(x))",
+)
 
 
 # ------------------------------------------------------------------ with a mask, an initial value or a dtype
@@ -244,46 +296,68 @@ def _counted_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> T
     return array_or_scalar("i64", shape)
 
 
-_SPREAD = "spread(out_grad, shape_of(x), axis=axis, keepdims=keepdims)"
 _OF = f"x, where, initial, {_AXES}, dtype=None"
-rule("masked(g, where)", _where_given, emit=_masked_text, alias="depends", linear="g",
-     g_grad="masked(out_grad, where)", where_grad=None)  # fmt: skip
-rule("filled(x, where)", _where_given, emit=_filled_text, alias="depends",
-     x_grad="masked(out_grad, where)", where_grad=None)  # fmt: skip
-rule("or_one(v)", lambda types, settings, dim: FLOAT if is_none(types[0]) else types[0],
-     emit=lambda s, t: "1.0" if is_none(t[0]) else "v", alias="same", cheap=True, linear="v", v_grad="out_grad")  # fmt: skip
+rule("masked(g, where)", _where_given, emit=_masked_text, alias="depends", linear="g", g_grad="masked(out_grad, where)")
+rule("filled(x, where)", _where_given, emit=_filled_text, alias="depends", x_grad="masked(out_grad, where)")
+rule(
+    "or_one(v)",
+    lambda types, settings, dim: FLOAT if is_none(types[0]) else types[0],
+    emit=lambda s, t: "1.0" if is_none(t[0]) else "v",
+    alias="same",
+    cheap=True,
+    linear="v",
+    v_grad="out_grad",
+)
 constant(f"counted(x, where, {_AXES})", _counted_law, emit=_counted_text)
-rule(f"sum_of({_OF})", _of_law(np.sum), emit=of_text("sum", "where", "initial"), linear="x initial",
-     x_grad=f"masked({_SPREAD}, where)", where_grad=None, initial_grad="fit(out_grad, shape_of(initial))")  # fmt: skip
-rule(f"mean_of(x, where, {_AXES}, dtype=None)", _of_law(np.mean), emit=of_text("mean", "where"), linear="x", where_grad=None,
-     x_grad="masked(spread(out_grad / counted(x, where, axis=axis, keepdims=keepdims), "
-            "shape_of(x), axis=axis, keepdims=keepdims), where)")  # fmt: skip
-rule(f"prod_of({_OF})", _of_law(np.prod), emit=of_text("prod", "where", "initial"), where_grad=None,
-     x_grad="masked(product_before(filled(x, where), axis=axis) * product_after(filled(x, where), axis=axis) * "
-            "spread(out_grad * or_one(initial), shape_of(x), axis=axis, keepdims=keepdims), where)",
-     initial_grad="fit(out_grad * prod(filled(x, where), axis=axis, keepdims=keepdims), shape_of(initial))")  # fmt: skip
+rule(
+    f"sum_of({_OF})",
+    _of_law(np.sum),
+    emit=of_text("sum", "where", "initial"),
+    linear="x initial",
+    x_grad=f"masked({_SPREAD}, where)",
+    initial_grad="fit(out_grad, shape_of(initial))",
+)
+rule(
+    f"mean_of(x, where, {_AXES}, dtype=None)",
+    _of_law(np.mean),
+    emit=of_text("mean", "where"),
+    linear="x",
+    x_grad=f"masked({_spread('out_grad / counted(x, where, axis=axis, keepdims=keepdims)')}, where)",
+)
+rule(
+    f"prod_of({_OF})",
+    _of_law(np.prod),
+    emit=of_text("prod", "where", "initial"),
+    x_grad="masked(product_before(filled(x, where), axis=axis) * product_after(filled(x, where), axis=axis) * "
+    f"{_spread('out_grad * or_one(initial)')}, where)",
+    initial_grad="fit(out_grad * prod(filled(x, where), axis=axis, keepdims=keepdims), shape_of(initial))",
+)
 _SHARES = f"(x, out, where, initial, {_AXES})"
 _SHARED = "(x, out, where, initial, axis=axis, keepdims=keepdims)"
 for _name in ("max", "min"):
-    rule(f"{_name}_of(x, where, initial, {_AXES})", _of_law(np.max), emit=of_text(_name, "where", "initial"), where_grad=None,
-         x_grad=f"extreme_share_of{_SHARED} * {_SPREAD}",
-         initial_grad=f"fit(out_grad * initial_share{_SHARED}, shape_of(initial))")  # fmt: skip
+    rule(
+        f"{_name}_of(x, where, initial, {_AXES})",
+        _of_law(np.max),
+        emit=of_text(_name, "where", "initial"),
+        x_grad=f"extreme_share_of{_SHARED} * {_SPREAD}",
+        initial_grad=f"fit(out_grad * initial_share{_SHARED}, shape_of(initial))",
+    )
 constant(f"extreme_share_of{_SHARES}", _extreme_law, emit="extreme_share_of(x, out, where, initial, axis, keepdims)")
 constant(f"initial_share{_SHARES}", lambda types, settings, dim: types[1], emit="initial_share(x, out, where, initial, axis, keepdims)")
-_DEVIATION = "(x - mean(x, axis=axis, keepdims=True)) * spread("
-rule(f"var_of(x, {_AXES}, ddof=0, dtype=None)", _of_law(np.var), emit=of_text("var"), x_grad=_DEVIATION +
-     "ratio(2 * out_grad, reduced_size(shape_of(x), axis=axis) - ddof), shape_of(x), axis=axis, keepdims=keepdims)")  # fmt: skip
-rule(f"std_of(x, {_AXES}, ddof=0, dtype=None)", _of_law(np.std), emit=of_text("std"), x_grad=_DEVIATION + _ROOT)  # fmt: skip
+rule(f"var_of(x, {_AXES}, ddof=0, dtype=None)", _of_law(np.var), emit=of_text("var"), x_grad=f"{_DEVIATION} * {_BY_SIZE}")
+rule(f"std_of(x, {_AXES}, ddof=0, dtype=None)", _of_law(np.std), emit=of_text("std"), x_grad=f"{_DEVIATION} * {_BY_ROOT}")
 rule("cumsum_of(x, axis=None, dtype=None)", _running_of_law, emit=of_text("cumsum"), x_grad=ROWS["cumsum"].pullbacks["x"], linear="x")
 rule("cumprod_of(x, axis=None, dtype=None)", _running_of_law, emit=of_text("cumprod"), x_grad=ROWS["cumprod"].pullbacks["x"])
 rule("fsum(x)", float_law, emit="math.fsum(x)", linear="x", x_grad="spread(out_grad, shape_of(x))")
 # the largest or smallest so far; equal ones: the last
 for _name, _ufunc in (("max", "maximum"), ("min", "minimum")):
-    rule(f"running_{_name}(x, axis=0)", lambda types, settings, dim: Array(dtype_of(types[0]), shape_of(types[0])),
-         emit=f"np.{_ufunc}.accumulate(x, axis)",
-         x_grad="add_along_axis(out_grad, running_places(x, out, axis=axis), shape_of(x), axis=axis)")  # fmt: skip
-constant("running_places(x, out, axis=0)", lambda types, settings, dim: Array("i64", shape_of(types[0])),
-         emit="running_places(x, out, axis)")  # fmt: skip
+    rule(
+        f"running_{_name}(x, axis=0)",
+        lambda types, settings, dim: Array(dtype_of(types[0]), shape_of(types[0])),
+        emit=f"np.{_ufunc}.accumulate(x, axis)",
+        x_grad="add_along_axis(out_grad, running_places(x, out, axis=axis), shape_of(x), axis=axis)",
+    )
+constant("running_places(x, out, axis=0)", lambda types, settings, dim: Array("i64", shape_of(types[0])), emit=RUNTIME)
 
 # ------------------------------------------------------------------ derivative zero
 

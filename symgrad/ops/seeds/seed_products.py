@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from symgrad.ir.core import Block, Call, Operand, walk
 from symgrad.ir.types import Array, ShapeOf, is_plural
-from symgrad.ops.rows.linalg import MOST_EINSUM, contracted, subscripts_of
+from symgrad.ops.rows.einsum import MOST_EINSUM, subscripts_of
+from symgrad.ops.rows.linalg import contracted
 from symgrad.ops.seeds.seeds import Batch, NotBatched, batched, shape_rank
 
 

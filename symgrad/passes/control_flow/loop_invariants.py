@@ -16,23 +16,7 @@ from symgrad.passes.facts import Facts, halves_kept, holds, is_pure
 from symgrad.passes.representation.unbox import NUMBERS, may_start_again
 from symgrad.passes.simplification.cse import DISTINCT
 
-ARITHMETIC = frozenset(
-    {
-        "add",
-        "subtract",
-        "multiply",
-        "negative",
-        "less",
-        "less_equal",
-        "greater",
-        "greater_equal",
-        "equal",
-        "not_equal",
-        "not_",
-        "both",
-        "either",
-    }
-)
+ARITHMETIC = frozenset("add subtract multiply negative less less_equal greater greater_equal equal not_equal not_ both either".split())
 
 
 def loop_invariants(func: Func) -> Func:

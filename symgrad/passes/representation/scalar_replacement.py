@@ -20,6 +20,7 @@ from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder
 from symgrad.passes.representation.element_forms import Elements, Formless, Parts, formed, name_elements, small_shape, whole
 from symgrad.passes.simplification.remarks import tell
+from symgrad.tables import pairs
 
 ROUNDS = 20  #: the assumed number of iterations of a loop
 LARGEST = 600  #: the maximum number of scalar ops for one group of arrays
@@ -37,25 +38,27 @@ class Prices:
 
 
 #: an addition of floats takes 30 ns, one of arrays half a microsecond
-INTERPRETED = Prices(
-    15,
-    {"take": 2, "view": 5, "set_at": 3, "add_at": 5, "sum": 25, "mean": 60, "matmul": 20, "outer": 35, "eye": 30, "zeros": 5, "ones": 40,
-     "trace": 50, "mT": 3, "transpose": 3, "where": 40, "concatenate": 25, "stack": 70},
-    15, 2, 20)  # fmt: skip
+PRICES = """
+    take:2 view:5 set_at:3 add_at:5 sum:25 mean:60 matmul:20 outer:35 eye:30 zeros:5 ones:40 trace:50 mT:3 transpose:3 where:40
+    concatenate:25 stack:70
+"""
+INTERPRETED = Prices(15, {row: int(price) for row, price in pairs(PRICES).items()}, 15, 2, 20)
 #: an array is allocated, and traversed by a loop
 COMPILED = Prices(5, {"take": 1, "view": 1, "set_at": 1, "add_at": 1, "mT": 1, "transpose": 1, "extent": 1}, 40, 1, 40)
 #: rows that read an item of a container, which may be None
 ITEMS = frozenset({"list_take", "get", "pop"})
 #: scalar ops that cost one addition
-ARITHMETIC = frozenset({
-    "add", "subtract", "multiply", "negative", "positive", "abs", "square", "divide", "power", "where", "cast",
-    "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "list_of",
-})  # fmt: skip
+ARITHMETIC = frozenset(
+    """
+    add subtract multiply negative positive abs square divide power where cast less less_equal greater greater_equal equal not_equal list_of
+    """.split()
+)
 #: functions of the math module
-FUNCTIONS = frozenset({
-    "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh",
-    "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "hypot",
-})  # fmt: skip
+FUNCTIONS = frozenset(
+    """
+    sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh exp expm1 log log1p log2 log10 sqrt hypot
+    """.split()
+)
 
 
 def scalar_replacement(func: Func, compiled: bool = False) -> Func:

@@ -70,10 +70,11 @@ PLAIN = frozenset({"add", "subtract", "multiply", "negative", "positive", "abs",
 #: arithmetic that raises where NumPy returns inf or nan
 RISKY = frozenset({"divide", "power"})
 #: functions of the math module too, which raise where NumPy returns inf or nan
-MATHS = frozenset({
-    "sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh",
-    "exp", "expm1", "log", "log1p", "log2", "log10", "sqrt", "hypot",
-})  # fmt: skip
+MATHS = frozenset(
+    """
+    sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh exp expm1 log log1p log2 log10 sqrt hypot
+    """.split()
+)
 COMPARISONS = frozenset({"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"})
 #: rows that take a Python float as well as a NumPy one
 EITHER = frozenset({"number", "push", "put", "spread", "full", *(f"{kind}_cell{r}" for kind in ("set", "add") for r in (1, 2, 3))})

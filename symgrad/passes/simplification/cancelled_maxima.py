@@ -289,11 +289,13 @@ Rule = Callable[..., "Trace | None"]
 SHAPES = frozenset({"shape_of", "extent", "zeros_like", "ones_like", "empty_like"})
 REDUCTIONS: dict[str, Rule] = {"sum": reduced(False), "mean": reduced(True), "max": reduced(True), "min": reduced(True)}
 PATHS: dict[str, Rule] = {"view": viewed, "take": viewed, "expand_dims": expanded, "matmul": product, "dot": product}
-RULES: dict[str, Rule] = {
-    "add": summed(1.0), "subtract": summed(-1.0), "negative": negative, "multiply": multiplied(1.0), "divide": multiplied(-1.0),
-    "exp": exponential, "log": logarithm, "sqrt": raised(0.5), "square": raised(2.0), "reciprocal": raised(-1.0), "power": power,
-    "copy": kept, "positive": kept, **REDUCTIONS, **PATHS,
-}  # fmt: skip
+RULES: dict[str, Rule] = (
+    {"add": summed(1.0), "subtract": summed(-1.0), "multiply": multiplied(1.0), "divide": multiplied(-1.0), "power": power}
+    | {"sqrt": raised(0.5), "square": raised(2.0), "reciprocal": raised(-1.0), "exp": exponential, "log": logarithm}
+    | {"negative": negative, "copy": kept, "positive": kept}
+    | REDUCTIONS
+    | PATHS
+)
 
 
 __all__ = ["cancelled_maxima"]

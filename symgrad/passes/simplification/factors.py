@@ -325,8 +325,9 @@ def squared_modulus(op: Call, facts: Facts) -> Call | None:
 
 #: rewrites tried before a broadcast operand is replaced by its source
 FIRST: dict[str, tuple[Rewrite, ...]] = {
-    "multiply": (spread_one, squared_modulus), **dict.fromkeys(("power", "square"), (squared_modulus,)),
-}  # fmt: skip
+    "multiply": (spread_one, squared_modulus),
+    **dict.fromkeys(("power", "square"), (squared_modulus,)),
+}
 #: all identities that hold of complex operands
 OF_COMPLEX: frozenset[Any] = ALIKE | {spread_one}
 

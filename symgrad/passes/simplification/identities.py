@@ -6,6 +6,7 @@ two values may share memory; entries do not.
 
 from __future__ import annotations
 
+import ast
 import cmath
 import math
 import operator
@@ -16,17 +17,18 @@ from symgrad.ir.core import Apply, Call, Const, Operand, Value, same_operand, wa
 from symgrad.ir.types import Array, Dim, List, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import broadcast
+from symgrad.ops.signatures import AST_OPERATORS
 from symgrad.passes.facts import BORROWED, KEEPING, Facts
+from symgrad.tables import OPERATORS
 
 Rewrite = Callable[[Call, Facts], "Operand | Call | None"]
 
 #: rows that equal the Python operator if all operands are Python numbers
 FOLDED: dict[str, Callable[..., Any]] = {
-    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
-    "floor_divide": operator.floordiv, "mod": operator.mod, "power": operator.pow, "negative": operator.neg, "positive": operator.pos,
-    "abs": abs, "not_": operator.not_, "equal": operator.eq, "not_equal": operator.ne, "less": operator.lt, "less_equal": operator.le,
-    "greater": operator.gt, "greater_equal": operator.ge,
-}  # fmt: skip
+    AST_OPERATORS[kind]: function
+    for kind, function in OPERATORS.items()
+    if kind not in (ast.MatMult, ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.BitXor)
+} | {"negative": operator.neg, "positive": operator.pos, "abs": abs, "not_": operator.not_}
 LARGEST = 10**18  #: larger integers are not folded
 
 
@@ -469,10 +471,11 @@ IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
 }
 
 #: identities that also hold for complex numbers: all but arithmetic, and constant folding
-OF_COMPLEX: frozenset[Any] = frozenset({
-    folded,
-    spread_operand, spread_stored, spread_accumulated, first_accumulation, nothing_accumulated, needless_unbroadcast, unbroadcast_spread,
-    shape_of_zeros, shape_elsewhere, copy_of_copy, cast_to_itself, number_of_number, first_power,
-})  # fmt: skip
+OF_COMPLEX: frozenset[Any] = frozenset(
+    (
+        *(folded, spread_operand, spread_stored, spread_accumulated, first_accumulation, nothing_accumulated, needless_unbroadcast),
+        *(unbroadcast_spread, shape_of_zeros, shape_elsewhere, copy_of_copy, cast_to_itself, number_of_number, first_power),
+    )
+)
 
 __all__ = ["FOLDED", "IDENTITIES", "OF_COMPLEX", "folded", "spread_operand"]

@@ -21,11 +21,9 @@ from symgrad.static import (
     scope_guard,
 )
 
-__all__ = [
-    "CPUPlace", "DataFeeder", "Executor", "ParamAttr", "Program", "Variable", "backward", "data", "default_main_program",
-    "default_startup_program", "dygraph",
-    "global_scope", "gradients", "initializer", "layers", "name_scope", "nets", "optimizer", "program_guard", "scope_guard",
-]  # fmt: skip
+__all__ = ["CPUPlace", "DataFeeder", "Executor", "ParamAttr", "Program", "Variable", "backward", "data", "default_main_program"]
+__all__ += ["default_startup_program", "dygraph", "global_scope", "gradients", "initializer", "layers", "name_scope", "nets", "optimizer"]
+__all__ += ["program_guard", "scope_guard"]
 
 if not TYPE_CHECKING:
     __getattr__ = explaining("paddle.fluid", __all__)

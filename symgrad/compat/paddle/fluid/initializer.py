@@ -6,7 +6,5 @@ from symgrad.static.initializers import XavierUniform as Xavier
 
 ConstantInitializer, NormalInitializer, UniformInitializer, XavierInitializer = Constant, Normal, Uniform, Xavier
 
-__all__ = [
-    "Constant", "ConstantInitializer", "Normal", "NormalInitializer", "NumpyArrayInitializer", "Uniform", "UniformInitializer", "Xavier",
-    "XavierInitializer",
-]  # fmt: skip
+__all__ = ["Constant", "ConstantInitializer", "Normal", "NormalInitializer", "NumpyArrayInitializer", "Uniform", "UniformInitializer"]
+__all__ += ["Xavier", "XavierInitializer"]

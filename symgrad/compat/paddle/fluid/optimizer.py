@@ -42,7 +42,5 @@ class Adagrad(OfPrograms, methods.Adagrad):
 
 SGDOptimizer, AdagradOptimizer, AdamOptimizer, MomentumOptimizer, RMSPropOptimizer = SGD, Adagrad, Adam, Momentum, RMSProp
 
-__all__ = [
-    "SGD", "Adagrad", "AdagradOptimizer", "Adam", "AdamOptimizer", "Momentum", "MomentumOptimizer", "RMSProp", "RMSPropOptimizer",
-    "SGDOptimizer",
-]  # fmt: skip
+__all__ = ["SGD", "Adagrad", "AdagradOptimizer", "Adam", "AdamOptimizer", "Momentum", "MomentumOptimizer", "RMSProp", "RMSPropOptimizer"]
+__all__ += ["SGDOptimizer"]

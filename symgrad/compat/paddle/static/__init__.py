@@ -51,11 +51,9 @@ def save_inference_model(
     storing.save_inference_model(path_prefix, feed_vars, fetch_vars, executor, program, overwrite=True)
 
 
-__all__ = [
-    "Executor", "Parameter", "Program", "Scope", "Variable", "accuracy", "append_backward", "create_parameter", "data",
-    "default_main_program",    "default_startup_program", "global_scope", "gradients", "load", "load_inference_model", "name_scope", "nn",
-    "program_guard", "save", "save_inference_model", "scope_guard",
-]  # fmt: skip
+__all__ = ["Executor", "Parameter", "Program", "Scope", "Variable", "accuracy", "append_backward", "create_parameter", "data"]
+__all__ += ["default_main_program", "default_startup_program", "global_scope", "gradients", "load", "load_inference_model", "name_scope"]
+__all__ += ["nn", "program_guard", "save", "save_inference_model", "scope_guard"]
 
 if not TYPE_CHECKING:
     __getattr__ = explaining("paddle.static", __all__)
