@@ -62,11 +62,16 @@ def join_states(ctx: Lowering, entry: State, test: Operand, then: Side, orelse: 
         joining = Joining(ctx, entry, then, orelse, op)
         ctx.state = joining.joined()
         ctx.builder.append(op)
-        if any(side.state.owning > ctx.state.owning for side in (then, orelse) if not side.state.dead):
-            ctx.part_rows()
-        for location in joining.apart:
-            ctx.state.memory[location] = copied_where(ctx, ctx.state.memory[location], where)
+        after_join(ctx, joining, where)
     return op
+
+
+def after_join(ctx: Lowering, joining: Joining, where: Operand) -> None:
+    """Separate the lists that share memory since a join."""
+    if any(side.state.owning > ctx.state.owning for side in (joining.then, joining.orelse) if not side.state.dead):
+        ctx.part_rows()
+    for location in joining.apart:
+        ctx.state.memory[location] = copied_where(ctx, ctx.state.memory[location], where)
 
 
 def copied_where(ctx: Lowering, held: Operand, test: Operand) -> Operand:
