@@ -357,8 +357,8 @@ def common(ctx: Lowering, entry: State, several: list[State]) -> State:
     return shared
 
 
-#: prefixes of the variables that hold the partial result of an expression or a loop
-TEMPORARIES = ("%made", "%fold", "%found", "%choice", "%over", "%at")
+#: prefixes of the variables that hold the partial result of an expression or a loop, or the exit that ``finally`` interrupts
+TEMPORARIES = ("%made", "%fold", "%found", "%choice", "%over", "%at", "%held")
 
 
 def forget_temporaries(state: State, entry: State) -> None:
