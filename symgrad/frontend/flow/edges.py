@@ -358,7 +358,7 @@ def common(ctx: Lowering, entry: State, several: list[State]) -> State:
 
 
 #: prefixes of the variables that hold the partial result of an expression or a loop, or the exit that ``finally`` interrupts
-TEMPORARIES = ("%made", "%fold", "%found", "%choice", "%over", "%at", "%held")
+TEMPORARIES = ("%made", "%fold", "%found", "%firsts", "%choice", "%over", "%at", "%held", "%left")
 
 
 def forget_temporaries(state: State, entry: State) -> None:
