@@ -17,6 +17,7 @@ from symgrad.frontend.state.abstract_values import (
     DIFFERENT,
     Skeleton,
     arrays_in,
+    constant_of,
     leaf_names,
     leaves,
     merge,
@@ -232,8 +233,10 @@ class Joining(JoinedChoices):
         """One binding that covers both sides'."""
         if a == b and (not (self.then.state.dead or self.orelse.state.dead) or self.is_outer(a)):
             return a
-        if isinstance(a, Num) and isinstance(b, Num) and is_same_number(a.operand, b.operand):
-            return a
+        if isinstance(a, Num) and isinstance(b, Num):
+            one, two = (constant_of(x.operand, self.alive(side)) for x, side in ((a, self.then), (b, self.orelse)))
+            if is_same_number(one, two):
+                return Num(one)
         a, b = (settled(x, self.alive(side)) for x, side in ((a, self.then), (b, self.orelse)))
         if (a, b) not in self.done:
             self.done[a, b] = self.new_binding(a, b, name)
