@@ -82,6 +82,14 @@ def test_the_way_out_of_an_order_that_counts() -> None:
         ("a[1] = a[:, 2].copy()", "right"),
         ("a[1:] = a[:-1]", "right"),
         ("a[:] = a.T", "right"),
+        ("a[0] = np.diag(a)", "right"),  # the cell of both is copied to itself
+        ("a[:, 1] = np.diagonal(a)", "right"),
+        ("a.T[k] = a.diagonal(0, 1, 0)", "right"),
+        ("a[1, :2] = np.diag(a, 1)", "refused"),
+        ("a[1, ::2] = np.diag(a)[:2]", "refused"),
+        ("a[1] = np.diag(a[::-1])", "refused"),
+        ("a[1] = np.broadcast_to(a[0, 2:], 3)", "refused"),
+        ("a[1, :2] = np.diag(a, 1).copy()", "right"),
     ],
 )
 def test_rows_and_columns_of_a_matrix(store: str, made: str) -> None:

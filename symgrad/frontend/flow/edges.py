@@ -15,7 +15,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.flow.branch_sides import Side, only_where, passed_on
-from symgrad.frontend.flow.joins import Joining, join_states
+from symgrad.frontend.flow.joins import Joining, after_join, join_states
 from symgrad.frontend.state.bindings import MISSING, Binding, Name, Num, Static, Tup, is_plain_tuple
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.interruptions import Raised
@@ -260,8 +260,12 @@ def close_one(ctx: Lowering, edge: Edge, inner: list[Pending]) -> list[Pending]:
     del ctx.builder.facts[edge.facts :]
     ctx.builder.block = edge.outer
     op = If([], edge.loc, edge.pending.test, edge.block, edge.go_on)
-    first = edge.pending
-    if first.depth > depth:
+    first, also = edge.pending, None
+    alike = next((p for p in inner if p.depth > depth and p.kinds == first.kinds and p.watchers == first.watchers), None)
+    if alike is not None:
+        also, first = joined_at(ctx, edge, op, alike)
+        inner = [p for p in inner if p is not alike]
+    elif first.depth > depth:
         first = replace(first, state=handed_out(ctx, edge.entry, op, first.state, True), depth=depth)
     elif not passed_on(op.orelse).isdisjoint(first.state.memory.values()):
         entry = common(ctx, edge.entry, [first.state, edge.entry])
@@ -270,7 +274,25 @@ def close_one(ctx: Lowering, edge: Edge, inner: list[Pending]) -> list[Pending]:
     if not ctx.state.dead:
         ctx.state = handed_out(ctx, edge.entry, op, ctx.state, False)
     ctx.builder.append(op)
+    if also is not None:
+        kept, ctx.state = ctx.state, first.state
+        after_join(ctx, also, first.test)
+        ctx.state = kept
     return pending
+
+
+def joined_at(ctx: Lowering, edge: Edge, op: If, inner: Pending) -> tuple[Joining, Pending]:
+    """The exception of an edge and a later one of the same kind as one, pending after the branch of the edge."""
+    for state in (edge.pending.state, inner.state):
+        forget_temporaries(state, edge.entry)
+    test: Operand = TRUE
+    if not isinstance(inner.test, Const):
+        op.outs.append(test := Value(BOOL))
+        op.then.yields.append(TRUE)
+        op.orelse.yields.append(inner.test)
+    entry = common(ctx, edge.entry, [edge.pending.state, inner.state])
+    joining = Joining(ctx, entry, Side(op.then, edge.pending.state), Side(op.orelse, inner.state), op, passed_on=passed_on(op.orelse))
+    return joining, replace(inner, test=test, state=joining.joined(), depth=len(ctx.edges))
 
 
 def out_of(ctx: Lowering, entry: State, op: If, pending: Pending, then: bool, depth: int) -> Pending:
@@ -335,8 +357,8 @@ def common(ctx: Lowering, entry: State, several: list[State]) -> State:
     return shared
 
 
-#: prefixes of the variables that hold the partial result of an expression or a loop
-TEMPORARIES = ("%made", "%fold", "%found", "%choice", "%over", "%at")
+#: prefixes of the variables that hold the partial result of an expression or a loop, or the exit that ``finally`` interrupts
+TEMPORARIES = ("%made", "%fold", "%found", "%firsts", "%choice", "%over", "%at", "%held", "%left")
 
 
 def forget_temporaries(state: State, entry: State) -> None:

@@ -63,12 +63,13 @@ class JoinedArrays:
         a, b = self.then.state, self.orelse.state
         one = (b if a.dead else a).memory[location]
         two = (a if b.dead else b).memory[location]
-        if one is two and (not (a.dead or b.dead) or one is self.entry.memory[location] and not self.is_written(location, one)):
+        both_alive = not (a.dead or b.dead)
+        if one is two and not self.is_written(location, one) and (both_alive or one is self.entry.memory[location]):
             return one
         return self.out(one, two, join(one.type, two.type), location.name)
 
     def is_written(self, location: Location, held: Operand) -> bool:
-        """Whether the memory of an array from before the branch may be written to on the dead side."""
+        """Whether the memory of an array from before the branch may be written to on a path that goes on elsewhere."""
         gone = self.then.state if self.then.state.dead else self.orelse.state
         return held in self.passed_on or gone.memory.get(location, held) is not held
 

@@ -11,12 +11,13 @@ from symgrad.frontend.flow.branch_sides import Side, only_where, passed_on
 from symgrad.frontend.flow.exposed import expose_on_both, hand_on, is_exposed, join_exposed, make_for_caller
 from symgrad.frontend.flow.filling import operands_of
 from symgrad.frontend.flow.joinable import can_be_called, chooses_object, holds_object, inner_of, is_of_numbers, is_same_number, sites_of
-from symgrad.frontend.flow.joined_arrays import JoinedArrays
+from symgrad.frontend.flow.joined_choices import JoinedChoices
 from symgrad.frontend.flow.joined_rows import own_items, own_rows, row_in_both, rows_left, share_rows
 from symgrad.frontend.state.abstract_values import (
     DIFFERENT,
     Skeleton,
     arrays_in,
+    constant_of,
     leaf_names,
     leaves,
     merge,
@@ -32,10 +33,8 @@ from symgrad.frontend.state.bindings import (
     MISSING,
     NO_KEYS,
     Binding,
-    Bound,
     Broken,
     Choice,
-    Fun,
     HeapKey,
     Location,
     Maybe,
@@ -43,7 +42,6 @@ from symgrad.frontend.state.bindings import (
     Obj,
     OneOf,
     Ref,
-    Static,
     Tup,
     View,
     is_row,
@@ -65,11 +63,16 @@ def join_states(ctx: Lowering, entry: State, test: Operand, then: Side, orelse: 
         joining = Joining(ctx, entry, then, orelse, op)
         ctx.state = joining.joined()
         ctx.builder.append(op)
-        if any(side.state.owning > ctx.state.owning for side in (then, orelse) if not side.state.dead):
-            ctx.part_rows()
-        for location in joining.apart:
-            ctx.state.memory[location] = copied_where(ctx, ctx.state.memory[location], where)
+        after_join(ctx, joining, where)
     return op
+
+
+def after_join(ctx: Lowering, joining: Joining, where: Operand) -> None:
+    """Separate the lists that share memory since a join."""
+    if any(side.state.owning > ctx.state.owning for side in (joining.then, joining.orelse) if not side.state.dead):
+        ctx.part_rows()
+    for location in joining.apart:
+        ctx.state.memory[location] = copied_where(ctx, ctx.state.memory[location], where)
 
 
 def copied_where(ctx: Lowering, held: Operand, test: Operand) -> Operand:
@@ -88,7 +91,7 @@ ONE_ITERATOR = "choose between two lists, and make one iterator of that, as in i
 
 
 @dataclass(slots=True)
-class Joining(JoinedArrays):
+class Joining(JoinedChoices):
     """One join; ``done`` maps pairs of bindings to their join, so that aliases stay aliases."""
 
     done: dict[Any, Binding] = field(default_factory=dict)
@@ -230,8 +233,10 @@ class Joining(JoinedArrays):
         """One binding that covers both sides'."""
         if a == b and (not (self.then.state.dead or self.orelse.state.dead) or self.is_outer(a)):
             return a
-        if isinstance(a, Num) and isinstance(b, Num) and is_same_number(a.operand, b.operand):
-            return a
+        if isinstance(a, Num) and isinstance(b, Num):
+            one, two = (constant_of(x.operand, self.alive(side)) for x, side in ((a, self.then), (b, self.orelse)))
+            if is_same_number(one, two):
+                return Num(one)
         a, b = (settled(x, self.alive(side)) for x, side in ((a, self.then), (b, self.orelse)))
         if (a, b) not in self.done:
             self.done[a, b] = self.new_binding(a, b, name)
@@ -254,9 +259,8 @@ class Joining(JoinedArrays):
             return refused
         if (sites := sites_of(a)) and (others := sites_of(b)):
             return Broken(DIFFERENT, ONE_ITERATOR, sites | others)
-        if a == b and isinstance(a, Choice) and (chooses_object(a) or can_be_called(a)):  # one of the sides is dead
-            return self.alone(self.orelse if self.then.state.dead else self.then, a)
-        if any(isinstance(x, Choice) and not can_be_called(x) for x in (a, b)) and MISSING not in (a, b):
+        chosen = any(isinstance(x, Choice) and not can_be_called(x) for x in (a, b)) and MISSING not in (a, b)
+        if chosen or can_be_called(a) and can_be_called(b):
             return self.either(a, b)
         if MISSING in (a, b) and any(isinstance(x, Choice) and (chooses_object(x) or can_be_called(x)) for x in (a, b)):
             return self.alone(self.orelse, b) if a == MISSING else self.alone(self.then, a)
@@ -264,8 +268,6 @@ class Joining(JoinedArrays):
             return self.objects_or_none(a, b, name) if any(x == ABSENT or isinstance(x, Maybe) for x in (a, b)) else self.objects(a, b)
         if isinstance(a, Tup) and isinstance(b, Tup) and self.are_joined_item_by_item(a, b):
             return Tup(tuple(self.binding(x, y, name) for x, y in zip(a.items, b.items, strict=True)), a.kind)
-        if can_be_called(a) and can_be_called(b):
-            return Choice(self.op.test, self.function(self.then, a), self.function(self.orelse, b))
         form = merge(self.form(self.then, a), self.form(self.orelse, b))
         return self.of_form(a, b, name, self.in_places(form) if form.form == "oneof" else form)
 
@@ -310,9 +312,6 @@ class Joining(JoinedArrays):
         if form.form == "same" and isinstance(form.same, Obj) and form.same.key not in self.entry.heap:
             return self.anew(form.anew) if form.anew is not None else Skeleton("broken", same=DIFFERENT)
         return replace(form, items=tuple(map(self.anew, form.items))) if form.items else form
-
-    def form(self, side: Side, binding: Binding) -> Skeleton:
-        return self.ctx.skeleton(binding, self.alive(side), self.entry.memory)
 
     def operands(self, side: Side, binding: Binding, form: Skeleton) -> list[Operand]:
         if side.state.dead:
@@ -415,31 +414,6 @@ class Joining(JoinedArrays):
         else:
             self.state.heap[joined_key] = self.items(first, second, joined_key)
         return Obj(joined_key)
-
-    def either(self, a: Binding, b: Binding) -> Binding:
-        """One of two values of different classes, each as on its path."""
-        sides = [self.alone(self.then, a), self.alone(self.orelse, b)]
-        if any(isinstance(side, Broken) for side in sides):
-            return Broken("it is bound to different objects on different paths")
-        return Choice(self.op.test, sides[0], sides[1])
-
-    def function(self, side: Side, binding: Binding) -> Binding:
-        """A function of one path, or one of several, after the join."""
-        return self.alone(side, binding) if isinstance(binding, Choice) and not self.is_outer(binding) else binding
-
-    def alone(self, side: Side, binding: Binding) -> Binding:
-        """A value of one path, after the join, unused on the other."""
-        if isinstance(binding, Fun | Bound):
-            return binding
-        pair = (binding, MISSING) if side is self.then else (MISSING, binding)
-        if isinstance(binding, Obj):
-            return self.binding(*pair, "%alone")  # type: ignore[call-arg]
-        if isinstance(binding, Choice):
-            test = (binding.test, FALSE) if side is self.then else (FALSE, binding.test)
-            return Choice(self.out(*test, BOOL, None), self.alone(side, binding.then), self.alone(side, binding.orelse))  # type: ignore[call-arg]
-        if isinstance(binding, Num | Ref | Tup | Static) and not holds_object(binding):
-            return self.of_form(*pair, "%alone", self.form(side, binding))  # type: ignore[call-arg]
-        return Broken(DIFFERENT)
 
     def expose(self, joined_key: HeapKey, held: list[HeapKey | None], a: Binding, b: Binding) -> None:
         """If the caller may hold one of two joined objects, give the joined one the handle of the object that it is."""

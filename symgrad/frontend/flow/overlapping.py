@@ -65,6 +65,8 @@ def axes_of(path: tuple[Step, ...], rank: int) -> list[Axis] | None:
 def order_matters(ctx: Lowering, target: Ref, last: Step, source: Ref) -> bool:
     """Whether NumPy may read elements that it has written, where one vector of an array is copied to another."""
     to, of = (*target.path, last), source.path
+    if any(step.row for step in (*to, *of)):
+        return not is_diagonal(to, of)
     if len({step.spec for step in (*to, *of) if is_part(step.spec)}) > 1:
         return False  # real and imaginary parts are interleaved
     same = next(
@@ -86,6 +88,13 @@ def order_matters(ctx: Lowering, target: Ref, last: Step, source: Ref) -> bool:
         return False
     (place,) = walked[0]
     return steps_matter(one[place], two[place], all(a is not None and a == b for a, b in rows))
+
+
+def is_diagonal(to: tuple[Step, ...], of: tuple[Step, ...]) -> bool:
+    """Whether the diagonal of a matrix is copied to a whole row or column, whose common element is copied to itself."""
+    if len(of) != 1 or of[0].row != "diagonal" or dict(of[0].settings).get("offset") != 0:
+        return False
+    return [(axis.start, axis.step) for axis in axes_of(to, 2) or () if axis.walks] == [(0, 1)]
 
 
 def is_mirrored(to: list[Axis], of: list[Axis], down: int, across: int) -> bool:

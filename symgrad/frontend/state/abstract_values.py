@@ -182,6 +182,12 @@ def decided(operand: Operand, state: State) -> bool | None:
     return bool(operand.value) if isinstance(operand, Const) else state.known.get(operand)
 
 
+def constant_of(operand: Operand, state: State) -> Operand:
+    """A bool as a constant where the path of a state decides it; other operands as they are."""
+    known = None if isinstance(operand, Const) else state.known.get(operand)
+    return operand if known is None else Const(known)
+
+
 def settled(binding: Binding, state: State) -> Binding:
     """A binding that may be absent, or one of several, resolved by the path conditions of a state where possible."""
     if isinstance(binding, OneOf):
