@@ -374,23 +374,25 @@ rule("hermitian(x)", same_law, batch=batched.stacks,
      emit=lambda s, t: "0.5 * (x + x.conj().T)" if rank_of(t[0]) == 2 else "0.5 * (x + x.conj().swapaxes(-1, -2))", linear="x",
      x_grad="hermitian(out_grad)")  # fmt: skip
 # vectors are unique up to a phase: the function must not depend on it. Returns the vectors after this has been tested
-rule("unphased(v, m, other)", lambda types, settings, dim: types[0], emit="unphased(v, m, other)", alias="view", linear="v",
-     v_grad="out_grad", m_grad=None, other_grad=None)  # fmt: skip
-# forward mode tests the same: the phases of the vectors vary, each by a share of its own, and all elements, for comparison; the
-# phases of the two vectors of a singular value turn in opposite directions
+rule("unphased(v, m, other, terms)", lambda types, settings, dim: types[0], emit="unphased(v, m, other, terms)", alias="view",
+     linear="v", v_grad="out_grad", m_grad=None, other_grad=None, terms_grad=None)  # fmt: skip
+# forward mode tests the same: the phases of the vectors vary, each by a share of its own; for comparison all elements vary, and all
+# elements at each ``use`` in another direction. The phases of the two vectors of a singular value turn in opposite directions
 rule(
-    "varied(v, angle, shift, rows=False)",
+    "varied(v, angle, shift, error, rows=False, use=0)",
     lambda types, settings, dim: types[0],
     emit="v",
     alias="view",
     v_grad="out_grad",
     angle_grad="sum(out_grad * shares(v, rows=rows)) * (-1j if rows else 1j)",
     shift_grad="sum(out_grad * scattered(v))",
+    error_grad="sum(out_grad * scattered(v, use=use))",
 )
 rule("shares(v, rows=False)", same_law, batch=batched.same, emit="shares(v, rows)", linear="v", v_grad="shares(out_grad, rows=rows)")
-constant("scattered(v)", same_law, batch=batched.same, emit="scattered(v)")
-rule("unphased_tangent(t, turn, shift, value)", lambda types, settings, dim: types[0], batch=batched.same, alias="view", linear="t",
-     emit="unphased_tangent(t, turn, shift, value)", t_grad="out_grad", turn_grad=None, shift_grad=None, value_grad=None)  # fmt: skip
+constant("scattered(v, use=0)", same_law, batch=batched.same, emit="scattered(v, use)")
+rule("unphased_tangent(t, turn, shift, error, value)", lambda types, settings, dim: types[0], batch=batched.same, alias="view", linear="t",
+     emit="unphased_tangent(t, turn, shift, error, value)", t_grad="out_grad", turn_grad=None, shift_grad=None, error_grad=None,
+     value_grad=None)  # fmt: skip
 # of complex matrices: Boeddeker, Hanebrink, Drude, Heymann, Haeb-Umbach, On the Computation of Complex-valued Gradients (2017)
 rule(
     "eigh(a) -> values, vectors",
