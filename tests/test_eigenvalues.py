@@ -130,8 +130,6 @@ def test_forward_mode_through_vectors(function: Any, jit: bool) -> None:
         assert symgrad.linearize(function, matrix, jit=jit)[1](t) == pytest.approx(slope, rel=1e-6, abs=1e-7)
     gradient = symgrad.grad(function, jit=jit)
     np.testing.assert_allclose(symgrad.jacfwd(function, jit=jit)(A), gradient(A), rtol=1e-9, atol=1e-11)
-    if function is in_loops:  # its Hessian is refused: the branch saves values on a stack
-        return
     second = np.stack([(gradient(A + h * e) - gradient(A - h * e)) / (2 * h) for e in np.eye(9).reshape(9, 3, 3)], axis=-1)
     for hessian in (symgrad.hessian(function, jit=jit), symgrad.jacfwd(symgrad.jacfwd(function), jit=jit)):
         np.testing.assert_allclose(hessian(A), second.reshape(3, 3, 3, 3), rtol=1e-5, atol=1e-6)
@@ -180,6 +178,78 @@ def test_a_function_of_the_phases_is_refused_in_every_mode(function: Any) -> Non
         lambda: symgrad.jacfwd(lambda s: function(M + s * direction))(0.0),
         lambda: grad(lambda s: symgrad.jvp(function, (M * s,), (direction,))[1])(1.0),
         lambda: symgrad.vmap(symgrad.jacfwd(lambda s: function(M + s * direction)))(np.zeros(2)),
+    ]
+    for way in ways:
+        with pytest.raises(ValueError, match="phases of complex eigenvectors"):
+            way()
+
+
+def hermitian_vectors(a: Any) -> Any:
+    return np.linalg.eigh(a + a.T + 1j * (a - a.T))
+
+
+def lengths(a: Any) -> Any:
+    return np.sum(np.abs(hermitian_vectors(a)[1]) ** 2)
+
+
+def unit(a: Any) -> Any:
+    v = hermitian_vectors(a)[1]
+    return np.sum((v @ v.conj().T * WEIGHTS).real)
+
+
+def singular_unit(a: Any) -> Any:
+    u, _, vh = np.linalg.svd(a + 1j * a.T, full_matrices=False)
+    return np.sum(np.abs(u) ** 2) + np.sum((vh @ vh.conj().T * WEIGHTS).real)
+
+
+def differences(a: Any) -> Any:
+    v, total = hermitian_vectors(a)[1], 0.0
+    for k in range(4):
+        if a[0, 0] > -10.0:
+            total = total + (-1) ** k * np.sum(np.abs(v) ** 2 * WEIGHTS)
+        else:
+            total = 2.0 * total
+    return total
+
+
+def difference(a: Any) -> Any:
+    v = hermitian_vectors(a)[1]
+    return np.sum(np.abs(v) ** 2 * WEIGHTS) - np.sum((v * v.conj() * WEIGHTS).real)
+
+
+def lengths_and_more(a: Any) -> Any:
+    w, v = hermitian_vectors(a)
+    return np.sum(v.real**2 + v.imag**2) + w[0] ** 2
+
+
+@pytest.mark.parametrize("function", [lengths, unit, singular_unit, differences, difference, lengths_and_more], ids=lambda f: f.__name__)
+def test_terms_that_cancel_do_not_depend_on_the_phases(function: Any) -> None:
+    """All derivatives by the vectors are zero up to rounding errors, which have no size of their own to be compared with."""
+    expected = np.zeros((9, 9))
+    if function is lengths_and_more:
+        gradient, h = grad(lambda a: np.linalg.eigvalsh(a + a.T + 1j * (a - a.T))[0] ** 2), 1e-6
+        expected = np.stack([(gradient(A + h * e) - gradient(A - h * e)).ravel() / (2 * h) for e in np.eye(9).reshape(9, 3, 3)], axis=-1)
+    t = np.random.default_rng(11).normal(size=(3, 3))
+    for product in (symgrad.hvp(function), symgrad.vhp(function)):
+        np.testing.assert_allclose(product(A, v=t).ravel(), expected @ t.ravel(), rtol=1e-6, atol=1e-7)
+    for hessian in (symgrad.hessian(function), symgrad.jacfwd(symgrad.jacfwd(function))):
+        np.testing.assert_allclose(hessian(A).reshape(9, 9), expected, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("share", [1.0, 1e-8])
+def test_second_derivatives_see_phases_that_the_gradient_does_not_see(share: float) -> None:
+    """The slope by the phase is zero where the library makes an element real; so are all derivatives of the other term."""
+
+    def squared_phase(a: Any) -> Any:
+        v = hermitian_vectors(a)[1]
+        return np.sum(np.abs(v) ** 2) + share * v[0, 0].imag ** 2
+
+    t = np.random.default_rng(12).normal(size=(3, 3))
+    ways = [
+        lambda: symgrad.hvp(squared_phase, A, t),
+        lambda: symgrad.vhp(squared_phase, A, t),
+        lambda: symgrad.hessian(squared_phase)(A),
+        lambda: symgrad.jacfwd(symgrad.jacfwd(squared_phase))(A),
     ]
     for way in ways:
         with pytest.raises(ValueError, match="phases of complex eigenvectors"):

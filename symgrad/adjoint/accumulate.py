@@ -96,6 +96,7 @@ class Ledger:
     params: list[Value]
     copies: list[Value] = field(default_factory=list)
     nullable: set[Value] = field(default_factory=set)  #: values that are None on some paths
+    sizes: dict[Value, Value] = field(default_factory=dict)  #: a number whose cotangent is the size of the terms of a value's cotangent
 
     # ---------------------------------------------------------------- lookup
 
@@ -128,6 +129,9 @@ class Ledger:
     def contribute(self, scope: Scope, value: Value, new: Cotangent) -> None:
         """Add to the cotangent of ``value``."""
         new = self.in_plane(new, value)
+        if value in self.sizes:
+            size = self.builder.call("sum", self.builder.call("abs", new.value))
+            self.contribute(scope, self.sizes[value], Cotangent(size))
         old = self.get(scope, value)
         if old is None or is_zero(old):
             scope.table[value] = new

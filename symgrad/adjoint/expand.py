@@ -14,7 +14,7 @@ from typing import Any
 
 from symgrad.adjoint.unbroadcast import fitted
 from symgrad.errors import SymgradError
-from symgrad.ir.core import Call, Const, Operand, Value
+from symgrad.ir.core import ZERO, Call, Const, Operand, Value
 from symgrad.ir.types import Array, List, Scalar, Type, is_complex, same_shape
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, Row
@@ -196,7 +196,7 @@ class Expansion:
             return first if is_plain else self.builder.call("conj", operand(first), via="numpy", hint=hint)
         if node.func.id == "unphased":
             turns = [Const(0.0) if isinstance(o, Absent) else operand(o) for o in (*others, Const(0.0))]
-            return self.builder.call("unphased", operand(first), *turns[:2], hint=hint)
+            return self.builder.call("unphased", operand(first), *turns[:2], operand(self.names.get("terms", ZERO)), hint=hint)
         if isinstance(others[0], Absent):
             return first
         turn = arithmetic(self.builder, "multiply", 1j, self.builder.call("imaginary", operand(others[0])))

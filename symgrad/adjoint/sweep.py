@@ -14,10 +14,11 @@ from symgrad.adjoint.expand import arithmetic, number, operand
 from symgrad.adjoint.unbroadcast import NARROW, Doubts, conformed, in_dtype, is_narrow
 from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, Func, Op, Operand, Value, While, uses, walk
 from symgrad.ir.layout import Layout, mixed
-from symgrad.ir.types import INT, Array, Scalar, Tape, Type, same_shape
+from symgrad.ir.types import FLOAT, INT, Array, Scalar, Tape, Type, is_complex, same_shape
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder, know
 from symgrad.ops.declare import USER_ROWS
+from symgrad.ops.tangents import VECTORS
 
 #: reverses one op; the last argument is its index in its block
 Reversal = Callable[["Sweep", Scope, Any, int], None]
@@ -55,8 +56,11 @@ class Sweep:
     def __post_init__(self) -> None:
         know(self.builder, self.func)
         self.layout.enter(self.func.body)
+        sizes = {vectors: Value(FLOAT, "terms") for vectors in unsure_of_phase(self.func.body)}
+        self.layout.places |= {size: self.layout.places[vectors] for vectors, size in sizes.items()}
+        self.layout.order |= {size: self.layout.order[vectors] for vectors, size in sizes.items()}
         homes = {value: block for value, (block, _) in self.layout.places.items()}
-        self.ledger = Ledger(self.builder, homes, Unbound.of(self.func.body), self.func.params)
+        self.ledger = Ledger(self.builder, homes, Unbound.of(self.func.body), self.func.params, sizes=sizes)
         self.producers = {out: op for op in walk(self.func.body) for out in op.outs}
         self.counts = uses(self.func.body)
         self.narrow = any(is_narrow(value.type) for value in (*self.func.params, *self.producers))
@@ -140,6 +144,12 @@ class Sweep:
             return
         reverse = TABLE.get(op.name) if isinstance(op, Call) else None
         (reverse or TABLE[type(op)])(self, scope, op, index)
+
+
+def unsure_of_phase(block: Block) -> list[Value]:
+    """The vectors of complex matrices, which are determined up to a phase."""
+    calls = [op for op in walk(block) if isinstance(op, Call) and op.name in VECTORS]
+    return [op.outs[k] for op in calls for k in VECTORS[op.name] if is_complex(op.outs[k].type)]
 
 
 def unboxed_items(block: Block) -> list[Value]:

@@ -42,6 +42,9 @@ for _count in (2, 3, 4):
     for _k in range(_count):
         APART[f"einsum{_count}_part{_k}"] = " ".join(["g", *(_name for _name in _names if _name != f"x{_k}")])
 
+#: rows whose results are vectors determined up to a phase, by the index of the result: as columns, or as rows
+VECTORS: dict[str, dict[int, bool]] = {"eig": {1: False}, "eigh": {1: False}, "svd": {0: False, 2: True}}
+
 _SUMMED = "sum({share} * x_tangent, axis=axis, keepdims=keepdims)"
 _SPREADING = """(out * (reduced_size(shape_of(x), axis=axis) - ddof) if ddof
     else out * reduced_size(shape_of(x), axis=axis) + (reduced_size(shape_of(x), axis=axis) == 1))""".replace("\n", " ")
@@ -74,6 +77,7 @@ PUSHED: dict[str, dict[str, str]] = {
         "v": "v_tangent",
         "angle": "(-1j if rows else 1j) * angle_tangent * shares(v, rows=rows)",
         "shift": "shift_tangent * scattered(v)",
+        "error": "error_tangent * scattered(v, use=use)",
     },
     "expm": {"a": "expm_frechet(a, a_tangent)"},
     "kaiser": {"beta": "beta_tangent * kaiser_slope(n, beta)"},

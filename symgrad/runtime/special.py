@@ -339,19 +339,20 @@ PHASES = (
 )
 
 
-def unphased(v: Any, m: Any, other: Any) -> Any:
+def unphased(v: Any, m: Any, other: Any, terms: Any) -> Any:
     """Return ``v`` if the diagonal of ``m + other`` is real up to rounding, else raise ValueError.
 
     Eigenvectors and singular vectors of complex matrices are unique up to a factor of modulus 1 each. The imaginary
     diagonal is the derivative with respect to the angle of this factor, so a function with a nonzero one depends on
-    an arbitrary choice of the library.
+    an arbitrary choice of the library. ``terms`` is the size of the terms that ``m`` and ``other`` are sums of, which may cancel.
     """
     both = m + other
     if not isinstance(both, np.ndarray):
         return v
     turns = np.abs(np.imag(np.diagonal(both, axis1=-2, axis2=-1)))
     scale = np.max(np.abs(m), initial=0.0) + np.max(np.abs(other), initial=0.0)
-    if np.any(turns > 10 * np.sqrt(np.finfo(v.dtype).eps) * scale):
+    epsilon = np.finfo(v.dtype).eps
+    if np.any(turns > 10 * np.sqrt(epsilon) * scale + 1000 * epsilon * np.abs(terms)):
         raise ValueError(PHASES)
     return v
 
@@ -368,27 +369,28 @@ def shares(v: Any, rows: bool = False) -> Any:
     return v * (weights[:, None] if rows else weights).astype(v.real.dtype)
 
 
-def scattered(v: Any) -> Any:
-    """Numbers of modulus one in many directions, in the shape of a stack of matrices.
+def scattered(v: Any, use: int = 0) -> Any:
+    """Numbers of modulus one in many directions, in the shape of a stack of matrices; others for each ``use``.
 
     >>> scattered(np.ones((1, 2), complex)).round(3)
     array([[-0.737-0.675j,  0.087+0.996j]])
     """
     v = np.asarray(v)
-    places = np.arange(1, v.shape[-2] * v.shape[-1] + 1).reshape(v.shape[-2:])
+    places = np.arange(1, v.shape[-2] * v.shape[-1] + 1).reshape(v.shape[-2:]) + use * v.shape[-2] * v.shape[-1]
     return np.broadcast_to(np.exp(2j * np.pi * (places * 0.6180339887498949 % 1)), v.shape).astype(v.dtype)
 
 
-def unphased_tangent(t: Any, turn: Any, shift: Any, value: Any) -> Any:
+def unphased_tangent(t: Any, turn: Any, shift: Any, error: Any, value: Any) -> Any:
     """Return the tangent ``t`` of a result ``value`` if ``turn`` is zero up to rounding, else raise ValueError.
 
     ``turn`` is the derivative of the result when the phases of complex eigenvectors or singular vectors turn. It is compared
-    with ``shift``, the derivative when all their elements change, and with the rounding errors of ``value``.
+    with ``shift``, the derivative when all their elements change, and with the rounding errors of ``value`` and of the terms that
+    cancel in it: their size is that of ``error``, the derivative when all elements change differently at each use.
     """
     if isinstance(t, list | tuple):
-        return type(t)([unphased_tangent(*parts) for parts in zip(t, turn, shift, value, strict=True)])
+        return type(t)([unphased_tangent(*parts) for parts in zip(t, turn, shift, error, value, strict=True)])
     size, epsilon = np.abs(shift), np.finfo(np.result_type(turn, np.float16)).eps
-    least = 1000 * epsilon * (np.max(np.abs(value), initial=0.0) + np.max(size, initial=0.0))
+    least = 1000 * epsilon * sum(np.max(np.abs(part), initial=0.0) for part in (value, size, error))
     if np.any(np.abs(turn) > 10 * np.sqrt(epsilon) * size + least):
         raise ValueError(PHASES)
     return t

@@ -21,8 +21,6 @@ from symgrad.ir.unbound import Unbound, is_undefined
 from symgrad.ops.build import Builder, know
 from symgrad.ops.declare import ROWS
 
-#: rows whose results are vectors determined up to a phase, by the index of the result: as columns, or as rows
-VECTORS: dict[str, dict[int, bool]] = {"eig": {1: False}, "eigh": {1: False}, "svd": {0: False, 2: True}}
 #: emits one op with its tangents at the builder's insertion point
 Push = Callable[["Forward", Any], None]
 #: by the name of a row, else by the kind of op

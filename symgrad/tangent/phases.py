@@ -8,16 +8,18 @@ derivative that the matrix determines; then the tangent raises ValueError, as th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import count
 
 from symgrad.adjoint.analysis.activity import active_values
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, clone, substitute, walk
 from symgrad.ir.types import FLOAT, is_complex
 from symgrad.ops.build import Builder
-from symgrad.tangent.forward import VECTORS
+from symgrad.ops.tangents import VECTORS
 from symgrad.tangent.half import blocks, removed
 
 #: the parameters that vectors vary by
-VARIATIONS = ("angle", "shift")
+VARIATIONS = ("angle", "shift", "error")
 
 #: writes the push-forward of a function, with respect to parameters, for results
 Write = Callable[[Func, Sequence[int], Sequence[int]], Func]
@@ -75,28 +77,44 @@ def variations(func: Func, wrt: Sequence[int], active_results: Sequence[int], wr
 def check(func: Func, own: int, active_results: Sequence[int], checked: Sequence[Operand], builder: Builder) -> None:
     """Replace the results after the first ``own`` by the ``checked`` values; the first of the others are the variations. In place."""
     removed(func.body, "varied")
-    yields, count = func.body.yields, len(active_results)
-    turns, shifts = yields[own : own + count], yields[own + count : own + 2 * count]
+    yields, size = func.body.yields, len(active_results)
+    varied = [yields[own + k * size : own + (k + 1) * size] for k in range(len(VARIATIONS))]
     with builder.inside(func.body), builder.at(func.loc):
         yields[own:] = [
             builder.call("unphased_tangent", *parts, yields[k], hint=parts[0].name if isinstance(parts[0], Value) else None)
-            for *parts, k in zip(checked, turns, shifts, active_results, strict=True)
+            for *parts, k in zip(checked, *varied, active_results, strict=True)
         ]
-    del func.results[own : own + 2 * count]
+    del func.results[own : own + len(VARIATIONS) * size]
 
 
 def with_variations(func: Func, wrt: Sequence[int], active_results: Sequence[int], builder: Builder) -> Func:
-    """A copy of the function with two more parameters, by which its vectors vary."""
+    """A copy of the function with more parameters, by which its vectors vary."""
     copy = clone(func)
     params = [Value(FLOAT, name) for name in VARIATIONS]
     for block, op, places in list(vectors(copy, active_values(copy, wrt, active_results))):
         for k, rows in places.items():
             with builder.inside(after := Block()), builder.at(op.loc):
-                new = builder.call("varied", op.outs[k], *params, hint=op.outs[k].name, rows=rows)
-            substitute(copy.body, {op.outs[k]: new})
+                vary = partial(builder.call, "varied", op.outs[k], *params, hint=op.outs[k].name, rows=rows)
+                at_each_use(copy.body, op.outs[k], vary)
             block.ops[block.ops.index(op) + 1 : block.ops.index(op) + 1] = after.ops
     copy.body.args += params
     return copy
+
+
+def at_each_use(body: Block, value: Value, replacement: Callable[..., Value]) -> None:
+    """Replace the value at each use, whose number the replacement takes. Works in place.
+
+    Changes that differ from use to use do not cancel, as one change of all uses may: the gradient of a constant is zero for all vectors.
+    """
+    numbers = count()
+    for block in blocks(body):
+        for op in block.ops:
+            if value in op.operands:
+                new = replacement(use=next(numbers))
+                op.replace_operands([new if operand is value else operand for operand in op.operands])
+        if value in block.yields:
+            new = replacement(use=next(numbers))
+            block.yields = [new if operand is value else operand for operand in block.yields]
 
 
 __all__ = ["checked_tangents", "checked_values"]

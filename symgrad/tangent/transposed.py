@@ -16,7 +16,8 @@ from symgrad.ir.core import Block, Call, Func, Operand, Value, clone_block, subs
 from symgrad.ir.types import is_complex
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import Row
-from symgrad.tangent.forward import VECTORS, Forward, hinted, tangent_type
+from symgrad.ops.tangents import VECTORS
+from symgrad.tangent.forward import Forward, hinted, tangent_type
 from symgrad.tangent.half import removed
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 from symgrad.adjoint.accumulate import Cotangent, Scope, hinted, in_memory, is_zero
@@ -165,6 +165,8 @@ def pulled_back(
 def pullbacks(sweep: Sweep, scope: Scope, op: Call, row: Row, outs: list[Cotangent | None], targets: list[tuple[int, str, Value]]) -> None:
     """Contribute each operand's cotangent by the row's pullbacks; the one that takes over the output cotangent's memory comes last."""
     names, computed = meanings(op, row), dict[str, Any]()
+    sizes = [sweep.ledger.arrived(scope, sweep.ledger.sizes[out]) for out in op.outs if out in sweep.ledger.sizes]
+    names["terms"] = reduce(partial(arithmetic, sweep.builder, "add"), [size.value for size in sizes if size is not None], ZERO)
     first = outs[0]
     kept = Keeping(sweep, scope, first or Cotangent(ZERO))
     texts = [(position, param, target, text) for position, param, target in targets if (text := row.pullbacks.get(param)) is not None]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.ir.types import COMPLEX, Scalar, Type, is_complex
+from symgrad.ops import batched
 from symgrad.ops.declare import ROWS, Row, add, parse_signature, rule
 from symgrad.ops.rows.elementwise import elementwise, evaluator
 from symgrad.ops.shapes import elementwise_law
@@ -70,11 +71,12 @@ rule(
     emit=lambda s, t: "x.imag" if t[0].is_number else "np.imag(x)",
     alias="view",
     cheap=True,
+    batch=batched.same,
     linear="x",
     x_grad="-1j * out_grad",
 )
 # a copy of the real part: the cotangent of a real operand
-rule("real_part(x)", elementwise_law(lambda s: np.real), emit=_real_part_text, linear="x", x_grad="out_grad")
+rule("real_part(x)", elementwise_law(lambda s: np.real), emit=_real_part_text, batch=batched.same, linear="x", x_grad="out_grad")
 rule(
     "complex_of(x, y)", lambda types, settings, dim: COMPLEX, emit="complex(x, y)", linear="x y", x_grad="out_grad", y_grad="1j * out_grad"
 )

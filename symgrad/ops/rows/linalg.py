@@ -321,7 +321,7 @@ for _name, _mirrored in (("symmetric", "x"), ("hermitian", "x.conj()")):
     )
 # vectors are unique up to a phase: the function must not depend on it. Returns the vectors after this has been tested
 rule(
-    "unphased(v, m, other)",
+    "unphased(v, m, other, terms)",
     lambda types, settings, dim: types[0],
     emit=RUNTIME,
     alias="view",
@@ -329,22 +329,24 @@ rule(
     v_grad="out_grad",
     m_grad=None,
     other_grad=None,
+    terms_grad=None,
 )
-# forward mode tests the same: the phases of the vectors vary, each by a share of its own, and all elements, for comparison; the
-# phases of the two vectors of a singular value turn in opposite directions
+# forward mode tests the same: the phases of the vectors vary, each by a share of its own; for comparison all elements vary, and all
+# elements at each ``use`` in another direction. The phases of the two vectors of a singular value turn in opposite directions
 rule(
-    "varied(v, angle, shift, rows=False)",
+    "varied(v, angle, shift, error, rows=False, use=0)",
     lambda types, settings, dim: types[0],
     emit="v",
     alias="view",
     v_grad="out_grad",
     angle_grad="sum(out_grad * shares(v, rows=rows)) * (-1j if rows else 1j)",
     shift_grad="sum(out_grad * scattered(v))",
+    error_grad="sum(out_grad * scattered(v, use=use))",
 )
 rule("shares(v, rows=False)", same_law, batch=batched.same, emit=RUNTIME, linear="v", v_grad="shares(out_grad, rows=rows)")
-constant("scattered(v)", same_law, batch=batched.same, emit=RUNTIME)
+constant("scattered(v, use=0)", same_law, batch=batched.same, emit=RUNTIME)
 rule(
-    "unphased_tangent(t, turn, shift, value)",
+    "unphased_tangent(t, turn, shift, error, value)",
     lambda types, settings, dim: types[0],
     batch=batched.same,
     alias="view",
@@ -353,6 +355,7 @@ rule(
     t_grad="out_grad",
     turn_grad=None,
     shift_grad=None,
+    error_grad=None,
     value_grad=None,
 )
 # of complex matrices: Boeddeker, Hanebrink, Drude, Heymann, Haeb-Umbach, On the Computation of Complex-valued Gradients (2017)
