@@ -245,6 +245,26 @@ def f(x):
 """,
     ("u, v = y[1:], z[1:]", "u, v = y[1:].copy(), z[1:]"),
     ("u, v = v, u", "u, v = v.copy(), u.copy()"), runs=False)  # fmt: skip
+way("an array that a called function replaces in a loop", ALIAS,
+    "write x.copy() in line 15", """
+def grow(v, s):
+    k = 0
+    while s < 3.0 and k < 5:
+        k += 1
+        s = s + 1.0
+        if s > 2.0:
+            v = v * 0.5
+        else:
+            v[0] = s * v[1]
+
+def f(x, a):
+    total = 0.0
+    for i in range(3):
+        total += np.sum(x)
+        grow(x, a)
+    return total + np.sum(x * x)
+""",
+    ("grow(x, a)", "grow(x.copy(), a)"), runs=False)  # fmt: skip
 way("np.vectorize of a function that returns integers", ARGUMENT,
     "return floats only, 0.0 instead of 0", """
 def f(x):

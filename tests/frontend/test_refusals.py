@@ -102,3 +102,33 @@ def test_a_program_is_refused_with_a_way_out(program: Callable[..., Any], says: 
 
     assert says in str(caught.value)
     assert __file__ in str(caught.value)
+
+
+def largest_two(x, k):
+    try:
+        total = sum(sorted(x, key=lambda v: -v)[:2]) / k
+    except ZeroDivisionError:
+        total = x[0]
+    finally:
+        k = k + 1
+    return total * k
+
+
+def largest_two_or_none(x, k):
+    try:
+        return sum(sorted(x, key=lambda v: -v)[:2]) * k
+    except Exception:  # noqa: BLE001
+        return 0.0
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("function", [largest_two, largest_two_or_none])
+def test_handlers_of_the_program_do_not_see_refusals(function: Callable[..., Any], jit: bool) -> None:
+    derived = symgrad.value_and_grad(function, jit=jit)
+    for k in (2, 3):
+        value, gradient = derived(X, k)
+        assert value == pytest.approx(function(X, k), rel=1e-12)
+        rows = 1e-6 * np.eye(len(X))
+        np.testing.assert_allclose(gradient, [(function(X + r, k) - function(X - r, k)) / 2e-6 for r in rows], rtol=1e-7, atol=1e-9)
+    with pytest.raises(SymgradError, match="among which there is a nan"):
+        derived(np.array([0.9, np.nan, 0.7, 1.6]), 2)

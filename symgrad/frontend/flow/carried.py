@@ -262,10 +262,10 @@ def relate(ctx: Lowering, entry: State, plan: Plan, head: Head) -> None:
         one, two = head.places.get(a), b if isinstance(b, Location) else head.places.get(b)
         if one is not None and two is not None and (two in head.places.values() or two in seen):
             state.share(one, two)
-    for mark in plan.stale:
+    for mark, stored in plan.stale.items():
         doubtful = mark if isinstance(mark, Location) else head.places.get(mark)
         if doubtful is not None:
-            state.stale.setdefault(doubtful, doubtful.owner)
+            state.stale.setdefault(doubtful, stored)
 
 
 def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names: Callable[[Name], bool]) -> bool:
@@ -290,7 +290,7 @@ def learn(ctx: Lowering, entry: State, plan: Plan, head: Head, end: State, names
                 old = plan.memory.get(location, entry.memory[location].type)
                 news |= plan.add(plan.memory, location, join(old, end.memory[location].type))
         if location in end.stale and location not in head.state.stale:
-            plan.stale[location] = None
+            plan.stale[location] = end.stale[location]
             news = True
     for key in entry.heap:
         if key not in head.gone:
@@ -379,7 +379,7 @@ def learn_sharing(ctx: Lowering, entry: State, plan: Plan, head: Head, end: Stat
     items = list(ends.items())
     for n, (a, one) in enumerate(items):
         if one in end.stale and a not in plan.stale and a in head.places and head.places[a] not in head.state.stale:
-            plan.stale[a] = None
+            plan.stale[a] = end.stale[one]
             news = True
         others = end.near(one)
         for b, two in items[:n]:

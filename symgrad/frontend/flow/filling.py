@@ -28,6 +28,7 @@ from symgrad.frontend.state.program_state import State
 from symgrad.ir.core import FALSE, NONE, TRUE, UNDEF, Block, Const, If, Operand, Value
 from symgrad.ir.sums import ONE, sum_of
 from symgrad.ir.types import INT, Array, Dim, Extent, Object, Scalar, Type, same_extent
+from symgrad.location import Loc
 
 
 def operands_of(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand]:
@@ -192,7 +193,7 @@ class Plan:
     heap: dict[HeapKey, Any] = field(default_factory=dict)
     shares: dict[tuple[Any, Any], None] = field(default_factory=dict)
     twins: dict[Any, None] = field(default_factory=dict)  #: objects, by slot or themselves, that other names may reach after an iteration
-    stale: dict[Any, None] = field(default_factory=dict)
+    stale: dict[Any, Loc] = field(default_factory=dict)  #: arrays in doubt, with the store behind it
     shared: dict[HeapKey, None] = field(default_factory=dict)  #: lists that do not alone hold the lists in them
     locations: dict[HeapKey, Location] = field(default_factory=dict)  #: the memory of lists that were known item by item before
     rows: dict[Name, None] = field(default_factory=dict)  #: names that are bound to items of lists of lists, as a later attempt shows

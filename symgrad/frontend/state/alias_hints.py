@@ -21,8 +21,11 @@ VIEWS = set(
 NAMED = 3  #: the most arrays that a hint names
 
 
-def way_apart(locations: Sequence[Location], stored: Loc, source: Source) -> tuple[str, list[Note]]:
-    """The hint for arrays that may be the same, of which the first is read, and the other locations that matter."""
+def way_apart(locations: Sequence[Location], stored: Loc, source: Source, top: Source) -> tuple[str, list[Note]]:
+    """The hint for arrays that may be the same, of which the first is read, and the other locations that matter.
+
+    ``source``: the function that reads it; ``top``: the function that is differentiated.
+    """
     variables = bound_first(source.node)
     views = [(one, text) for one in locations if one.may_be_view and is_expression(text := text_at(one.owner))]
     for one, text in views:
@@ -35,6 +38,8 @@ def way_apart(locations: Sequence[Location], stored: Loc, source: Source) -> tup
     known = [*dict.fromkeys(one.name for one in locations if one.name in variables)] or names_stored(source.node, stored.line)
     if copied := copied_where_bound(source, known):
         return copied, []
+    if passed := copied_where_passed(top, [one.name for one in locations], stored):
+        return passed, []
     joined = [one for one in locations if one.name in variables and one.owner.line and not one.outside]
     if stored.text.lstrip().startswith("def "):
         owners = inner_parameters(source.node)
@@ -94,10 +99,25 @@ def copied_where_bound(source: Source, names: Sequence[str | None], direct: bool
     ``direct``: not where these other names are bound to names in turn.
     """
     every = second_names(source.node, names) or second_names(source.node, names, rows=True)
-    places = [node for node in every if not direct or roots(node) & {*names}][:NAMED]
+    return copied_at(source, [node for node in every if not direct or roots(node) & {*names}][:NAMED])
+
+
+def copied_at(source: Source, places: Sequence[ast.expr]) -> str | None:
+    """The hint to copy the values of these expressions; None without any."""
     texts = [text_at(place) if place.line == node.end_lineno else ast.unparse(node) for node in places for place in [source.loc(node)]]
     at_lines = [f"{wrapped(text)}.copy() in line {node.lineno}" for text, node in zip(texts, places, strict=True)]
     return f"write {' and '.join(at_lines)}" if at_lines else None
+
+
+def copied_where_passed(top: Source, names: Sequence[str | None], stored: Loc) -> str | None:
+    """The hint to copy the arrays of these names where they are passed to the function that stores to them; None where none is."""
+    if stored.file != top.file or top.node.lineno <= stored.line <= (top.node.end_lineno or 0):
+        return None
+    functions = [one for one in ast.walk(ast.parse("\n".join(top.lines))) if isinstance(one, ast.FunctionDef)]
+    storing = {one.name for one in functions if one.lineno <= stored.line <= (one.end_lineno or 0)}
+    calls = [node for node in ast.walk(top.node) if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in storing]
+    passed = [argument for call in calls for argument in call.args if roots(argument) & {*names}]
+    return copied_at(top, sorted(passed, key=lambda node: node.lineno)[:NAMED])
 
 
 # ------------------------------------------------------------------ where an array gets another name
@@ -111,6 +131,8 @@ def second_names(function: ast.AST, names: Sequence[str | None], rows: bool = Fa
     >>> tree = ast.parse("v = x[1:]; w = x * 2; u, k = v.T, 3; held.append(u)")
     >>> [ast.unparse(node) for node in second_names(tree, ["x"])]
     ['x[1:]', 'v.T', 'u']
+    >>> [ast.unparse(node) for node in second_names(ast.parse("rows = [x for _ in range(2)]; pair = [0, y]"), ["x", "y"])]
+    ['x', 'y']
     """
     group, places = set(names), dict[ast.expr, None]()
     nodes = sorted((node for node in ast.walk(function) if isinstance(node, ast.stmt | ast.NamedExpr)), key=lambda node: node.lineno)
@@ -140,6 +162,8 @@ def bindings_of(node: ast.AST) -> list[tuple[str, ast.expr]]:
             return []
     several = [(t, v) for t, v in pairs if isinstance(t, ast.Tuple) and isinstance(v, ast.Tuple) and len(t.elts) == len(v.elts)]
     pairs += [pair for t, v in several for pair in zip(t.elts, v.elts, strict=True)]
+    pairs += [(target, item) for target, value in pairs if isinstance(value, ast.List) for item in value.elts]
+    pairs += [(target, value.elt) for target, value in pairs if isinstance(value, ast.ListComp)]
     return [(target.id, value) for target, value in pairs if isinstance(target, ast.Name)]
 
 

@@ -109,7 +109,7 @@ class Conversions(SharedState):
         if stored is not None:
             self.unsure = True
             name = ref.location.name or "this array"
-            hint, notes = way_apart([ref.location, *self.state.near(ref.location)], stored, self.frame.source)
+            hint, notes = way_apart([ref.location, *self.state.near(ref.location)], stored, self.frame.source, self.top)
             what, store = f"{name} may share memory with the array written to at line {stored.line}", [(stored, "the store")]
             if stored.text.lstrip().startswith("def "):  # an argument that is changed somewhere
                 what, store = f"{name} may share memory with an array that the function writes to", []

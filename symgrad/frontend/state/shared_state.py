@@ -14,6 +14,7 @@ from symgrad.frontend.state.caller import Captured, Storing
 from symgrad.frontend.state.interruptions import GivenUp
 from symgrad.frontend.state.path_conditions import Decided
 from symgrad.frontend.state.program_state import Frame, Going, State
+from symgrad.frontend.text.source import Source
 from symgrad.identity import Same
 from symgrad.ir.core import UNDEF, Block, Const, Func, Operand, Value
 from symgrad.ir.layout import kind_in
@@ -97,6 +98,7 @@ class SharedState:
 
     builder: Builder
     frame: Frame
+    top: Source = field(init=False)  #: the function that is lowered, in which others are inlined
     state: State = field(default_factory=State)
     captured: dict[Any, Captured] = field(default_factory=dict)
     tuple_classes: dict[type, None] = field(default_factory=dict)  #: user classes of tuples among the arguments
@@ -179,6 +181,9 @@ class SharedState:
     calls_again: bool = False  #: there are such functions
     views: dict[Any, Any] = field(default_factory=dict)  #: with ``keeps_text``: also the views bound to names
     reserved: frozenset[str] = frozenset({"np", "math"})  #: names that no user object may have in emitted text
+
+    def __post_init__(self) -> None:
+        self.top = self.frame.source
 
     # -------------------------------------------------------------- locations
 
