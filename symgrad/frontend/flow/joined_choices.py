@@ -104,11 +104,11 @@ class JoinedChoices(JoinedArrays):
         """A value of one path, after the join, unused on the other."""
         if can_be_called(binding) and (not isinstance(binding, Choice) or self.is_outer(binding)):
             return binding
-        pair = (binding, MISSING) if side is self.then else (MISSING, binding)
+        pair: tuple[Binding, Binding] = (binding, MISSING) if side is self.then else (MISSING, binding)
         if isinstance(binding, Obj):
             return self.binding(*pair, "%alone")
         if isinstance(binding, Choice):
-            test = (binding.test, FALSE) if side is self.then else (FALSE, binding.test)
+            test: tuple[Operand, Operand] = (binding.test, FALSE) if side is self.then else (FALSE, binding.test)
             return Choice(self.out(*test, BOOL, None), self.alone(side, binding.then), self.alone(side, binding.orelse))
         if isinstance(binding, Num | Ref | Tup | Static) and not holds_object(binding):
             return self.of_form(*pair, "%alone", self.form(side, binding))
