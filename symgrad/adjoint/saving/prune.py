@@ -238,11 +238,13 @@ def is_last_read(source: Value, copy: Call, layout: Layout) -> bool:
     home, at = layout.places[copy.outs[0]]
     if layout.places[source][0] is not home or not isinstance(source.type, Array) or source.type != copy.outs[0].type:
         return False
-    maker, later = layout.op_of(source), {*home.ops[at + 1 :]}
-    uses = readers(home, source)
-    if not isinstance(maker, Call) or not is_of_its_own(maker) or source in home.yields or uses & later:
+    states, later = taken_over(source, home, layout), {*home.ops[at + 1 :]}
+    ops = [layout.op_of(state) for state in states]
+    maker = ops[-1]
+    if not isinstance(maker, Call) or not is_of_its_own(maker) or any(state in home.yields for state in states):
         return False
-    return all(isinstance(op, Call) and is_of_its_own(op) for op in uses if op is not copy)
+    uses = {op for state in states for op in readers(home, state)}
+    return not uses & later and all(op in ops or isinstance(op, Call) and is_of_its_own(op) for op in uses - {copy})
 
 
 def is_of_its_own(op: Call) -> bool:
@@ -253,18 +255,19 @@ def is_of_its_own(op: Call) -> bool:
 
 
 def is_given_up(source: Value, copy: Call, layout: Layout) -> bool:
-    """Whether an iteration copies a loop-carried array at its last read, and carries the copy on instead."""
+    """Whether an iteration copies a loop-carried array, or what its stores made of it, at its last read, and carries the copy on instead."""
     home, at = layout.places[copy.outs[0]]
-    if home not in layout.owners or source not in home.args[1:] or not isinstance(source.type, Array):
+    if home not in layout.owners or not isinstance(source.type, Array):
         return False
     outer, before, loop = layout.owners[home]
-    if not isinstance(loop, For):
+    states = taken_over(source, home, layout)
+    if not isinstance(loop, For) or not states or states[-1] not in home.args[1:]:
         return False
-    slot = home.args.index(source) - 1
-    if readers(home, source) - set(home.ops[: at + 1]) or source in home.yields:
+    slot = home.args.index(states[-1]) - 1
+    if any(readers(home, state) - set(home.ops[: at + 1]) or state in home.yields or not passed(state, home) for state in states):
         return False
     end = home.yields[slot]
-    if not passed(source, home) or home.yields.count(end) != 1 or copy.outs[0] not in taken_over(end, home, layout):
+    if home.yields.count(end) != 1 or copy.outs[0] not in taken_over(end, home, layout):
         return False
     start = loop.inits[slot]
     if not isinstance(start, Value) or loop.inits.count(start) != 1 or start in outer.yields:
