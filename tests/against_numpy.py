@@ -120,23 +120,23 @@ def judged(function: Any, arguments: dict[str, Any], kinks: bool = False, jit: A
             return "kind", f"{kind_of_value(one)} for {kind_of_value(other)}"
         if not equal(one, other, narrow):
             return "value", f"{one!r:.200} for {other!r:.200}"
-    found = dict(zip(floats(arguments), gradients, strict=True))
-    for name, g in found.items():
+    actual = dict(zip(floats(arguments), gradients, strict=True))
+    for name, g in actual.items():
         if kind_of_value(g) != kind_of_value(arguments[name]) and isinstance(arguments[name], np.ndarray):
             return "gradient kind", f"d{name} is {kind_of_value(g)}"
-    for name in found:
-        if (how := differs(function, arguments, name, found[name], seeds, kinks)) is not None:
+    for name in actual:
+        if (how := differs(function, arguments, name, actual[name], seeds, kinks)) is not None:
             return "gradient", how
-    if by_grad and found and isinstance(expected, float):
-        name = next(iter(found))
+    if by_grad and actual and isinstance(expected, float):
+        name = next(iter(actual))
         try:
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
                 alone = symgrad.grad(function, name, jit=jit, allow_unused=True)(*copies(arguments).values())
         except SymgradError as error:
             return "refused", f"{type(error).__name__}: {error.what}"
-        if not equal(alone * np.asarray(seeds[0]), found[name], narrow=True):
-            return "gradient", f"grad gives {alone!r:.200}, a pullback {found[name]!r:.200} for {seeds}"
+        if not equal(alone * np.asarray(seeds[0]), actual[name], narrow=True):
+            return "gradient", f"grad gives {alone!r:.200}, a pullback {actual[name]!r:.200} for {seeds}"
     return "right", ""
 
 

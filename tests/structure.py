@@ -107,10 +107,10 @@ def imported(path: Path) -> list[str]:
 def sentence(path: Path) -> str:
     """The first sentence of a module's docstring, on one line."""
     doc = ast.get_docstring(tree_of(path)) or ""
-    paragraph = " ".join(doc.partition("\n\n")[0].split())
-    first = re.match(r".*?[.:](?=\s[A-Z`])|.*", paragraph)
+    paragraph = " ".join(doc.partition("\n\n")[0].split()).removeprefix("table: ")
+    first = re.match(r".*?\.(?=\s[A-Z`])|.*", paragraph)
     assert first is not None
-    return first[0].removeprefix("table: ").rstrip(".")
+    return first[0][:1].upper() + first[0][1:].rstrip(".")
 
 
 def module_page() -> str:

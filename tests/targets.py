@@ -98,9 +98,9 @@ def check_targets(
     compiled, plain = (symgrad.value_and_grad(function, wrt=("x", "w"), jit=target) for target in (jit, False))
     for arguments in [*calls, *others]:
         keep_kernels(compiled)
-        found, expected = (outcome(one, *(a.copy() for a in arguments)) for one in (compiled, plain))
+        actual, expected = (outcome(one, *(a.copy() for a in arguments)) for one in (compiled, plain))
         narrow = arguments[0].dtype == np.float32
-        assert same(found, expected, *((1e-4, 1e-4) if narrow else (1e-10, 1e-13))), (arguments, found, expected)
+        assert same(actual, expected, *((1e-4, 1e-4) if narrow else (1e-10, 1e-13))), (arguments, actual, expected)
 
     first = calls[0]
     direction = direction_for(first, np.random.default_rng(0))

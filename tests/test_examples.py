@@ -114,12 +114,12 @@ def test_a_cluster_that_loses_a_worker_finds_the_optimum_of_one_process() -> Non
     cloudpickle.register_pickle_by_value(module)  # workers cannot import it under the name that it has here
     try:
         with module.distributed.Client(n_workers=2, threads_per_worker=1, **quiet) as client:
-            found, killed = module.together(client)
+            actual, killed = module.together(client)
     finally:
         cloudpickle.unregister_pickle_by_value(module)
     assert killed == 1
     for name, number in expected.items():
-        np.testing.assert_allclose(found[name], number, atol=1e-6)
+        np.testing.assert_allclose(actual[name], number, atol=1e-6)
 
 
 def test_kalman_filter_finds_the_published_variances() -> None:
@@ -188,7 +188,7 @@ def test_rates_of_the_differential_equation_are_recovered() -> None:
 def test_greeks_agree_with_their_formulas() -> None:
     module = example("option_price")
     spot, strike, rate, volatility, years = arguments = module.example_arguments["price"]
-    found = module.greeks(*arguments)
+    actual = module.greeks(*arguments)
     width = volatility * math.sqrt(years)
     d1 = (math.log(spot / strike) + (rate + 0.5 * volatility**2) * years) / width
     d2 = d1 - width
@@ -207,9 +207,9 @@ def test_greeks_agree_with_their_formulas() -> None:
         "speed": -density / (spot * width) / spot * (d1 / width + 1.0),
     }
 
-    assert set(found) == set(expected)
+    assert set(actual) == set(expected)
     for name, value in expected.items():
-        assert found[name] == pytest.approx(value, rel=1e-10), name
+        assert actual[name] == pytest.approx(value, rel=1e-10), name
 
 
 def test_the_valley_of_rosenbrock_has_its_minimum_at_ones() -> None:

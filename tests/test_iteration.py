@@ -239,15 +239,15 @@ def verdict(case) -> str:
     differentiated = symgrad.value_and_grad(function)
     try:
         with contextlib.redirect_stdout(io.StringIO()) as out:
-            found, gradient = differentiated(X, Y)
+            actual, gradient = differentiated(X, Y)
     except SymgradError as error:
         if isinstance(error, InvalidIR):
             return f"crash: {error!r} {error.__cause__!r}"
         return f"refused: {error}"
     steps = 1e-6 * np.eye(len(X))
     expected = [(run(function, X + s)[0] - run(function, X - s)[0]) / 2e-6 for s in steps]
-    if not np.isclose(found, value, rtol=1e-9):
-        return f"value {found}, Python's {value}"
+    if not np.isclose(actual, value, rtol=1e-9):
+        return f"value {actual}, Python's {value}"
     if not np.allclose(gradient, expected, rtol=1e-5, atol=1e-5):
         return f"gradient {gradient}, by differences {expected}"
     if out.getvalue() != output:

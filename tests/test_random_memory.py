@@ -80,7 +80,7 @@ def check_at(text: str, function: Callable[..., Any], derived: Any, situation: i
     expected = outcome(function, *held(situation))
     given = held(situation)
     try:
-        found = derived(*given)
+        actual = derived(*given)
     except InvalidIR as fault:
         raise AssertionError(f"a stage fails {where}") from fault
     except symgrad.SymgradError:
@@ -93,7 +93,7 @@ def check_at(text: str, function: Callable[..., Any], derived: Any, situation: i
         raise AssertionError(f"the derivative of a program that gives {expected} raises {where}") from problem
     assert not isinstance(expected, tuple), f"the program raises {expected}, its derivative does not, {where}"
     assert same(given, held(situation)), f"an argument was written to {where}"
-    value, gradient = found
+    value, gradient = actual
     if not np.isfinite(expected):
         assert np.array_equal(value, expected, equal_nan=True), f"the value is {value}, not {expected} {where}"
         tally.raising += 1
@@ -104,7 +104,7 @@ def check_at(text: str, function: Callable[..., Any], derived: Any, situation: i
             f"a gradient is of another type {where}"
         )
     again = derived(*held(situation))
-    assert same(again, found), f"a second call gives another result {where}"
+    assert same(again, actual), f"a second call gives another result {where}"
     agree(where, function, gradient, situation, tally)
 
 
@@ -190,13 +190,13 @@ def check_targets(text: str, tally: Tally) -> None:
                 continue
             except Exception as error:
                 expected = type(error).__name__, str(error)
-            found = outcome(compiled, *held(situation))
+            actual = outcome(compiled, *held(situation))
             where = f"at {SITUATIONS[situation]}\n{text}"
-            if isinstance(expected[0], str) or isinstance(found[0], str):
-                assert isinstance(found[0], str) and isinstance(expected[0], str), f"{found}, not {expected} {where}"
+            if isinstance(expected[0], str) or isinstance(actual[0], str):
+                assert isinstance(actual[0], str) and isinstance(expected[0], str), f"{actual}, not {expected} {where}"
                 tally.raising += 1
                 continue
-            assert alike(found, expected, *((1e-3, 1e-3) if is_narrow(situation) else (1e-9, 1e-11))), f"{found}, not {expected} {where}"
+            assert alike(actual, expected, *((1e-3, 1e-3) if is_narrow(situation) else (1e-9, 1e-11))), f"{actual}, not {expected} {where}"
             tally.right += 1
 
 

@@ -217,10 +217,10 @@ def test_what_starts_again_in_the_plain_form_starts_with_the_same_arguments(f: A
     x, w = np.array([1.0, 2.0, last]), 2.0
     with np.errstate(all="ignore"):
         value, (x_grad, w_grad) = symgrad.value_and_grad(f, wrt=(0, 1))(x, w)
-        wanted = 3.0 * w / x if f is stored_then_raising else -w / (4.0 * x * x)
+        expected = 3.0 * w / x if f is stored_then_raising else -w / (4.0 * x * x)
 
         assert value == pytest.approx(f(x.copy(), w), nan_ok=True)
-        np.testing.assert_allclose(x_grad, wanted, rtol=1e-13)
+        np.testing.assert_allclose(x_grad, expected, rtol=1e-13)
         assert w_grad == pytest.approx(value / w, nan_ok=True)
 
 

@@ -37,6 +37,6 @@ def check_right(function: Function, x: Any, jit: bool) -> None:
     if jit:
         pytest.importorskip("numba")
     value, gradient = symgrad.value_and_grad(function, jit="auto" if jit else False)(x)
-    wanted = [(function(x + s) - function(x - s)) / 2e-6 for s in 1e-6 * np.eye(len(x))]
+    expected = [(function(x + s) - function(x - s)) / 2e-6 for s in 1e-6 * np.eye(len(x))]
     assert value == pytest.approx(function(x), rel=1e-12)
-    np.testing.assert_allclose(gradient, wanted, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-7)

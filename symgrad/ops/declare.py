@@ -159,6 +159,13 @@ def by_default(call: str, **defaults: Any) -> Emit:
     return lambda settings, types: ", ".join([call, *(word for word, usual in defaults.items() if settings[word] != usual)]) + ")"
 
 
+def declared(text: str, law: Law, emit: Emit | None, statement: bool, consumes: bool, **fields: Any) -> Row:
+    """Register the row of a signature; all that consume are statements."""
+    name, params, settings, outs, _ = parse_signature(text)
+    shown = text_of(emit, name, params, settings)
+    return add(Row(name, params, law, settings, outs, emit=shown, statement=statement or consumes, consumes=consumes, **fields))
+
+
 def rule(
     text: str,
     law: Law,
@@ -176,7 +183,7 @@ def rule(
     **pullbacks: str | None,
 ) -> Row:
     """Declare a function by the cotangent of each input: ``x_grad="..."``, or None for none on purpose."""
-    name, params, settings, outs, formula = parse_signature(text)
+    name, params, _, _, formula = parse_signature(text)
     named: dict[str, str | None] = {param: None for param in params if param.lstrip("*") in WITHOUT_DERIVATIVE}
     for key, value in pullbacks.items():
         param = key.removesuffix("_grad")
@@ -184,27 +191,8 @@ def rule(
         if param not in params or not key.endswith("_grad"):
             raise ValueError(f"row {name!r} has no parameter for {key}")
         named[param] = value
-    return add(
-        Row(
-            name,
-            params,
-            law,
-            settings,
-            outs,
-            formula=formula,
-            pullbacks=named,
-            alias=alias,
-            consumes=consumes,
-            effect=effect,
-            cheap=cheap,
-            emit=text_of(emit, name, params, settings),
-            math=math,
-            statement=statement or consumes,
-            within=within,
-            linear=frozenset(linear.split()),
-            batch=batch,
-        )
-    )
+    traits = {"alias": alias, "effect": effect, "cheap": cheap, "within": within, "math": math, "batch": batch}
+    return declared(text, law, emit, statement, consumes, formula=formula, pullbacks=named, linear=frozenset(linear.split()), **traits)
 
 
 def constant(
@@ -222,44 +210,13 @@ def constant(
     batch: Callable[[Any], Any] | None = None,
 ) -> Row:
     """Declare a function whose derivative is zero on purpose, in every input."""
-    name, params, settings, outs, _ = parse_signature(text)
-    return add(
-        Row(
-            name,
-            params,
-            law,
-            settings,
-            outs,
-            pullbacks=dict.fromkeys(params),
-            alias=alias,
-            effect=effect,
-            cheap=cheap,
-            emit=text_of(emit, name, params, settings),
-            math=math,
-            statement=statement or consumes,
-            consumes=consumes,
-            by_name=by_name,
-            batch=batch,
-        )
-    )
+    pullbacks = dict.fromkeys(parse_signature(text)[1])
+    traits = {"alias": alias, "effect": effect, "cheap": cheap, "math": math, "by_name": by_name, "batch": batch}
+    return declared(text, law, emit, statement, consumes, pullbacks=pullbacks, **traits)
 
 
 def missing(
     text: str, law: Law, why: str, *, emit: Emit | None = None, consumes: bool = False, effect: bool = False, statement: bool = False
 ) -> Row:
     """Declare a function whose derivative is not implemented; ``why`` is shown to the user."""
-    name, params, settings, outs, _ = parse_signature(text)
-    return add(
-        Row(
-            name,
-            params,
-            law,
-            settings,
-            outs,
-            missing=why,
-            emit=text_of(emit, name, params, settings),
-            consumes=consumes,
-            effect=effect,
-            statement=statement or consumes,
-        )
-    )
+    return declared(text, law, emit, statement, consumes, missing=why, effect=effect)

@@ -78,10 +78,10 @@ def compare(func: Func, made: Func, args: Sequence[Any], wrt: Sequence[int], tol
         np.testing.assert_allclose(b, a, err_msg="value")
     for a, b in zip(pure, done, strict=True):
         np.testing.assert_allclose(b, a, err_msg="in place and functional")
-    for k, found in zip(wrt, pure[count:], strict=True):
-        wanted = differences(lambda moved: float(interpret(func, moved)[0]), args, k)
-        assert np.shape(found) == np.shape(args[k]), (np.shape(found), np.shape(args[k]))
-        np.testing.assert_allclose(found, wanted, rtol=tolerance * 10, atol=tolerance, err_msg=f"argument {k}")
+    for k, actual in zip(wrt, pure[count:], strict=True):
+        expected = differences(lambda moved: float(interpret(func, moved)[0]), args, k)
+        assert np.shape(actual) == np.shape(args[k]), (np.shape(actual), np.shape(args[k]))
+        np.testing.assert_allclose(actual, expected, rtol=tolerance * 10, atol=tolerance, err_msg=f"argument {k}")
 
 
 def summed(func: Func, args: Sequence[Any]) -> Func:

@@ -119,9 +119,9 @@ def test_results_survive_the_sweep() -> None:
     func = parse(cases.STENCIL.replace("return %6", "return %6, y.2").replace("-> scalar f64", "-> scalar f64, f64[!x0]"))
     made = gradient(func, [0])
     value, out, _ = execute(made, [cases.X, 3])
-    wanted = interpret(func, [cases.X, 3])
-    np.testing.assert_allclose(value, wanted[0])
-    np.testing.assert_allclose(out, wanted[1])
+    expected = interpret(func, [cases.X, 3])
+    np.testing.assert_allclose(value, expected[0])
+    np.testing.assert_allclose(out, expected[1])
 
 
 def test_a_scan_saves_numbers_and_never_copies_the_array_in_the_loop() -> None:
@@ -184,5 +184,5 @@ def test_a_pullback_may_be_called_again(seed: int) -> None:
         a[...] = np.nan  # the caller may change arguments meanwhile
     np.testing.assert_allclose(value, wanted[0])
     for scale in (1.0, 2.0, 1.0):
-        for found, expected in zip(machine.function(second, [*residuals, scale]), wanted[1:], strict=True):
-            np.testing.assert_allclose(found, scale * expected, atol=1e-12)
+        for actual, expected in zip(machine.function(second, [*residuals, scale]), wanted[1:], strict=True):
+            np.testing.assert_allclose(actual, scale * expected, atol=1e-12)

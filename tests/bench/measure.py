@@ -27,7 +27,7 @@ def measured(case: Case, columns: Sequence[str], budget: float) -> Figures:
     seconds of both targets for the smallest arguments that make sense.
     """
     args = case.arguments()
-    wanted = case.adjoint(*args)
+    expected = case.adjoint(*args)
     runs: dict[str, Function] = {"function": case.function}
     refused: dict[str, str] = {}
     errors: dict[str, float] = {}
@@ -35,7 +35,7 @@ def measured(case: Case, columns: Sequence[str], budget: float) -> Figures:
         try:
             run = COLUMNS[name].build(case) if COLUMNS[name].available else None
             if run is not None:
-                errors[name] = error(run(*args), wanted)
+                errors[name] = error(run(*args), expected)
                 runs[name] = run
         except Refused as reason:
             refused[name] = str(reason)

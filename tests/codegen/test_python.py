@@ -427,11 +427,11 @@ def test_hostile_names_become_distinct_identifiers() -> None:
     bind = {value: f"given[{k}]" for k, value in enumerate(values)}
     emitted = emit(Func("f", build.block), Header("f", "given", bind))
     numbers = [float(k) for k in range(len(values))]
-    wanted = numbers[0]
+    expected = numbers[0]
     for number in numbers[1:]:
-        wanted = wanted * 2.0 - number
+        expected = expected * 2.0 - number
 
-    assert load(emitted.text, "f", emitted.namespace)(numbers) == (wanted, *numbers)
+    assert load(emitted.text, "f", emitted.namespace)(numbers) == (expected, *numbers)
 
 
 @pytest.mark.parametrize("name", ["np", "range", "unbroadcast", "reversed", "slice", "math", "abs"])

@@ -28,11 +28,11 @@ def test_emitted_text_equals_the_interpreter(seed: int, lower: Callable[[Func], 
     rng = np.random.default_rng(seed)
     for n in (0, 1, 3):
         args = [rng.normal(size=4), rng.normal(size=4), float(rng.normal()), n]
-        wanted = oracle(func, args)
+        expected = oracle(func, args)
         made = function(*[duplicate(a) for a in args])
-        found = list(made) if isinstance(made, tuple) else [made]
+        actual = list(made) if isinstance(made, tuple) else [made]
 
-        assert all(map(same, wanted, found)), emitted.text
+        assert all(map(same, expected, actual)), emitted.text
 
 
 def test_two_runs_print_the_same_text() -> None:

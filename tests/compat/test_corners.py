@@ -53,8 +53,8 @@ def test_the_nearest_pixels_are_those_of_torch(dtype: str, axes: int) -> None:
     torch = pytest.importorskip("torch")
     for old, new in ((14, 46), (18, 66), (21, 69), (26, 22), (26, 46), (30, 44), (45, 33), (62, 58), (68, 56)):
         x = torch.arange(old, dtype=getattr(torch, dtype)).reshape([1, 1, old] if axes == 1 else [1, 1, 1, old])
-        wanted = torch.nn.functional.interpolate(x, size=[new] if axes == 1 else [1, new])
-        assert neighbours(old, new, dtype, axes) == [int(v) for v in wanted.ravel()]
+        expected = torch.nn.functional.interpolate(x, size=[new] if axes == 1 else [1, new])
+        assert neighbours(old, new, dtype, axes) == [int(v) for v in expected.ravel()]
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32"])

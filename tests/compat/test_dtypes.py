@@ -55,12 +55,12 @@ def test_the_dtype_of_two_tensors_is_that_of_torch(name: str) -> None:
     compared = 0
     for one, other, shape, second in itertools.product(DTYPES, DTYPES, SHAPES[:2], SHAPES):
         x, y = values(one, shape), values(other, second)
-        wanted = answer(theirs, torch.tensor(x), torch.tensor(y))
-        if wanted is None or {one, other} & {"float16"} and name in ("hypot", "atan2"):
+        expected = answer(theirs, torch.tensor(x), torch.tensor(y))
+        if expected is None or {one, other} & {"float16"} and name in ("hypot", "atan2"):
             continue
-        found = answer(ours, paddle.to_tensor(x), paddle.to_tensor(y))
-        assert found is not None, (one, shape, other, second)
-        assert agree(found, wanted), (one, shape, other, second, found, wanted)
+        actual = answer(ours, paddle.to_tensor(x), paddle.to_tensor(y))
+        assert actual is not None, (one, shape, other, second)
+        assert agree(actual, expected), (one, shape, other, second, actual, expected)
         compared += 1
     assert compared > 150
 
@@ -73,8 +73,8 @@ def test_comparisons_are_made_in_the_common_dtype(compare: Callable[..., Any]) -
     for shape, second in itertools.product(SHAPES[:2], repeat=2):
         for one, other in itertools.product(("int64", "float32", "float64"), repeat=2):
             x, y = np.full(shape, 0.1).astype(one), np.full(second, 0.1).astype(other)
-            wanted = answer(compare, torch.tensor(x), torch.tensor(y))
-            assert agree(answer(compare, paddle.to_tensor(x), paddle.to_tensor(y)), wanted), (one, shape, other, second)
+            expected = answer(compare, torch.tensor(x), torch.tensor(y))
+            assert agree(answer(compare, paddle.to_tensor(x), paddle.to_tensor(y)), expected), (one, shape, other, second)
 
 
 NUMBERS: tuple[Any, ...] = (True, 2, 2.5)
@@ -84,20 +84,20 @@ NUMBERS: tuple[Any, ...] = (True, 2, 2.5)
 def test_python_numbers_have_no_width(swapped: bool) -> None:
     for dtype, shape, number, function in itertools.product(DTYPES, SHAPES, NUMBERS, (operator.add, operator.mul, operator.truediv)):
         array = values(dtype, shape)
-        wanted = answer(lambda x, n=number, f=function: f(n, x) if swapped else f(x, n), torch.tensor(array))
-        found = answer(lambda x, n=number, f=function: f(n, x) if swapped else f(x, n), paddle.to_tensor(array))
-        if wanted is not None:
-            assert found is not None
-            assert agree(found, wanted), (dtype, shape, number, function, found, wanted)
+        expected = answer(lambda x, n=number, f=function: f(n, x) if swapped else f(x, n), torch.tensor(array))
+        actual = answer(lambda x, n=number, f=function: f(n, x) if swapped else f(x, n), paddle.to_tensor(array))
+        if expected is not None:
+            assert actual is not None
+            assert agree(actual, expected), (dtype, shape, number, function, actual, expected)
 
 
 @pytest.mark.parametrize("dtype", ["int64", "bool", "float32", "float64", "complex64", "complex128"])
 def test_complex_numbers_have_no_width_either(dtype: str) -> None:
     for shape, function, swapped in itertools.product(SHAPES, (operator.add, operator.mul, operator.truediv), (False, True)):
         array = np.ones(shape, dtype)
-        wanted = answer(lambda x, f=function, s=swapped: f(2j, x) if s else f(x, 2j), torch.tensor(array))
-        found = answer(lambda x, f=function, s=swapped: f(2j, x) if s else f(x, 2j), paddle.to_tensor(array))
-        assert agree(found, wanted), (shape, function, swapped, found, wanted)
+        expected = answer(lambda x, f=function, s=swapped: f(2j, x) if s else f(x, 2j), torch.tensor(array))
+        actual = answer(lambda x, f=function, s=swapped: f(2j, x) if s else f(x, 2j), paddle.to_tensor(array))
+        assert agree(actual, expected), (shape, function, swapped, actual, expected)
 
 
 def test_gradients_have_the_dtypes_and_shapes_of_their_tensors() -> None:
@@ -133,11 +133,11 @@ def test_operators_on_bits(sign: str) -> None:
     ours, theirs = BITS[sign]
     for one, other, shape, second in itertools.product(("bool", *INTEGERS), ("bool", *INTEGERS), SHAPES[:2], SHAPES):
         x, y = whole(one, shape, 0 if one == "uint8" else -4), whole(other, second, 1)
-        wanted = answer(theirs, torch.tensor(x), torch.tensor(y))
+        expected = answer(theirs, torch.tensor(x), torch.tensor(y))
         for function in (ours, NAMED[sign], getattr(type(paddle.to_tensor(1)), NAMED[sign].__name__, NAMED[sign])):
-            found = answer(function, paddle.to_tensor(x), paddle.to_tensor(y))
-            assert (found is None) == (wanted is None or sign in "<<>>" and "bool" in (one, other)), (one, other)
-            assert found is None or agree(found, wanted), (one, shape, other, second, found, wanted)
+            actual = answer(function, paddle.to_tensor(x), paddle.to_tensor(y))
+            assert (actual is None) == (expected is None or sign in "<<>>" and "bool" in (one, other)), (one, other)
+            assert actual is None or agree(actual, expected), (one, shape, other, second, actual, expected)
 
 
 @pytest.mark.parametrize("sign", BITS)
@@ -147,8 +147,8 @@ def test_operators_on_bits_beside_python_numbers_and_arrays(sign: str) -> None:
         if dtype == "bool" and sign in "<<>>":
             continue
         array = whole(dtype, (3,), 1)
-        wanted = answer(theirs, torch.tensor(array), 2)
-        assert agree(answer(ours, paddle.to_tensor(array), 2), wanted), dtype
+        expected = answer(theirs, torch.tensor(array), 2)
+        assert agree(answer(ours, paddle.to_tensor(array), 2), expected), dtype
         assert agree(answer(lambda x: ours(np.full(3, 2, x.dtype), x), paddle.to_tensor(array)),
                      answer(lambda x: theirs(torch.full((3,), 2, dtype=x.dtype), x), torch.tensor(array))), dtype  # fmt: skip
         assert agree(answer(lambda x: ours(2, x), paddle.to_tensor(array)), answer(lambda x: theirs(2, x), torch.tensor(array))), dtype
@@ -186,13 +186,13 @@ def test_floats_have_no_bits(sign: str, dtype: str, other: Any) -> None:
 def test_scale_and_clip_of_integers_stay_integers(dtype: str, shape: tuple[int, ...]) -> None:
     array = values(dtype, shape)
     x = paddle.to_tensor(array)
-    for made, wanted in (
+    for made, expected in (
         (paddle.scale(x, 2.0, 1.0), array * 2 + 1), (paddle.scale(x, 2, 1, bias_after_scale=False), (array + 1) * 2),
         (paddle.clip(x, 2, 3), np.clip(array, 2, 3)), (paddle.clip(x, min=2.0), np.clip(array, 2, None)), (paddle.clip(x, max=2), np.clip(array, None, 2)),
         (paddle.clip(x), array), (paddle.increment(x), array + 1), (paddle.round(x, 2), array), (paddle.round(x), array),
     ):  # fmt: skip
         assert made.dtype == np.dtype(dtype)
-        assert np.array_equal(made.numpy(), wanted)
+        assert np.array_equal(made.numpy(), expected)
     for call in (
         lambda: paddle.scale(x, 2.5),
         lambda: paddle.scale(x, 1.0, 0.5),
@@ -242,11 +242,11 @@ def test_variables_have_the_dtypes_and_values_of_tensors() -> None:
             with static.program_guard(static.Program(), static.Program()):
                 a, b = static.data("a", [3], one), static.data("b", list(second), other)
                 made = [f(a, b) for f, known in zip(functions, wanted, strict=True) if known is not None]
-                found = Executor().run(static.default_main_program(), {"a": x, "b": y}, made)
+                actual = Executor().run(static.default_main_program(), {"a": x, "b": y}, made)
         finally:
             paddle.disable_static()
         known = [k for k in wanted if k is not None]
-        for variable, value, (dtype, expected) in zip(made, found, known, strict=True):
+        for variable, value, (dtype, expected) in zip(made, actual, known, strict=True):
             assert (variable.dtype.name, value.dtype.name) == (dtype, dtype)
             assert np.allclose(value, expected, rtol=1e-5)
             assert list(variable.shape) == list(expected.shape)

@@ -207,8 +207,8 @@ row("label smooth", lambda x: F.label_smooth(x, epsilon=0.2), lambda x: 0.8 * x 
 def test_values_and_gradients(ours: Callable[..., Any], theirs: Callable[..., Any], inputs: list[Any]) -> None:
     mine = [x if isinstance(x, paddle.Tensor) else paddle.to_tensor(x, stop_gradient=False) for x in inputs]
     other = [torch.tensor(x.numpy()) if isinstance(x, paddle.Tensor) else torch.tensor(x, requires_grad=True) for x in inputs]
-    found, expected = ours(*mine), theirs(*other)
-    for one, two in zip(*[list(f) if isinstance(f, list | tuple) else [f] for f in (found, expected)], strict=True):
+    actual, expected = ours(*mine), theirs(*other)
+    for one, two in zip(*[list(f) if isinstance(f, list | tuple) else [f] for f in (actual, expected)], strict=True):
         assert one.numpy() == pytest.approx(two.detach().numpy(), rel=1e-9, abs=1e-12)
         assert one.shape == list(two.shape)
         if two.requires_grad:

@@ -19,14 +19,14 @@ NUMBERS = (2, 2.5)
 
 def test_integers_beside_floats_are_floats() -> None:
     x = paddle.to_tensor([1, 2])
-    for made, wanted in (
+    for made, expected in (
         (x * 2, "int64"), (x * 2.0, "float32"), (2.0 * x, "float32"), (x / 2, "float32"), (x / x, "float32"), (3 / x, "float32"),
         (x**2, "int64"), (x**0.5, "float32"), (2.0**x, "float32"), (x + True, "int64"), (x // 2, "int64"), (x % 2.0, "float32"),
         (x * paddle.to_tensor(np.ones(2, "float16")), "float16"), (paddle.to_tensor(np.ones(2)) - x, "float64"),
         (paddle.maximum(x, paddle.to_tensor([1.5, 0.5])), "float32"), (paddle.exp(x), "float32"), (paddle.square(x), "int64"),
         ((x > 1) * 0.5, "float32"),
     ):  # fmt: skip
-        assert made.dtype == np.dtype(wanted)
+        assert made.dtype == np.dtype(expected)
     assert (x / 2).tolist() == [0.5, 1.0]
 
 

@@ -29,8 +29,8 @@ def beside(ours: Function, theirs: Function, *arrays: Any, gradients: bool = Tru
     except REFUSALS:
         return False
     tensors = [paddle.to_tensor(a, stop_gradient=a.dtype.kind != "f") for a in arrays]
-    found = ours(*tensors)
-    pairs = list(zip(found, wanted, strict=True)) if isinstance(found, list) else [(found, wanted)]
+    actual = ours(*tensors)
+    pairs = list(zip(actual, wanted, strict=True)) if isinstance(actual, list) else [(actual, wanted)]
     for one, two in pairs:
         assert (list(one.shape), one.dtype.name) == (list(two.shape), str(two.dtype)[6:])
         assert np.allclose(one.numpy(), two.detach().numpy(), rtol=1e-6, atol=1e-8, equal_nan=True), (one, two)
@@ -70,8 +70,8 @@ def test_kron_of_all_ranks(one: tuple[int, ...], other: tuple[int, ...]) -> None
     a, b = torch.tensor(x, requires_grad=True), torch.tensor(y, requires_grad=True)
     expected = torch.autograd.grad((torch.kron(a, b) * torch.tensor(weight)).sum(), [a, b])
     if one and other:
-        found = symgrad.grad(weighted, wrt=(0, 1))(x, y, weight)
-        assert all(np.allclose(f, e.numpy()) for f, e in zip(found, expected, strict=True))
+        actual = symgrad.grad(weighted, wrt=(0, 1))(x, y, weight)
+        assert all(np.allclose(f, e.numpy()) for f, e in zip(actual, expected, strict=True))
 
 
 # ------------------------------------------------------------------ rounding
@@ -159,14 +159,14 @@ def test_new_axes_are_put_in_in_order(shape: tuple[int, ...]) -> None:
         for axes in itertools.product(range(-rank - count, rank + count), repeat=count):
             tensor = paddle.to_tensor(x, stop_gradient=False)
             try:
-                wanted = put_in(x, axes)
+                expected = put_in(x, axes)
             except ValueError:
                 with pytest.raises(ValueError, match="out of bounds"):
                     paddle.unsqueeze(tensor, list(axes))
                 continue
             made = paddle.unsqueeze(tensor, list(axes))
-            assert made.shape == list(wanted.shape), axes
-            assert np.array_equal(made.numpy(), wanted)
+            assert made.shape == list(expected.shape), axes
+            assert np.array_equal(made.numpy(), expected)
             tried += 1
     assert tried > 5
     assert paddle.unsqueeze(paddle.to_tensor(np.ones((3, 4))), [2, 0]).shape == [1, 3, 4, 1]
@@ -316,13 +316,13 @@ def test_programs_compute_the_same() -> None:
                     kept.append(call)
                     made.append(variable)
                 first = [v[0] if isinstance(v, list) else v for v in made]
-                found = Executor().run(static.default_main_program(), {"a": x}, first)
+                actual = Executor().run(static.default_main_program(), {"a": x}, first)
         finally:
             paddle.disable_static()
         assert len(kept) >= len(calls) // 2
-        for call, variable, value in zip(kept, first, found, strict=True):
-            wanted = call(paddle.to_tensor(x))
-            wanted = wanted[0] if isinstance(wanted, list) else wanted
-            assert (list(value.shape), value.dtype) == (wanted.shape, wanted.dtype)
-            assert all(e in (-1, w) for e, w in zip(variable.shape, wanted.shape, strict=True))
-            assert np.allclose(value, wanted.numpy(), equal_nan=True)
+        for call, variable, value in zip(kept, first, actual, strict=True):
+            expected = call(paddle.to_tensor(x))
+            expected = expected[0] if isinstance(expected, list) else expected
+            assert (list(value.shape), value.dtype) == (expected.shape, expected.dtype)
+            assert all(e in (-1, w) for e, w in zip(variable.shape, expected.shape, strict=True))
+            assert np.allclose(value, expected.numpy(), equal_nan=True)

@@ -66,14 +66,14 @@ def test_ignored_labels_have_no_part() -> None:
     x = Tensor(X, stop_gradient=False)
     label = Tensor(np.array([1, -100]))
     loss = network.cross_entropy(x, label)
-    (found,) = grad(loss, x)
+    (actual,) = grad(loss, x)
     alone = Tensor(X[:1], stop_gradient=False)
     expected = network.cross_entropy(alone, Tensor(np.array([1])))
     (part,) = grad(expected, alone)
-    assert found is not None
+    assert actual is not None
     assert part is not None
     assert loss.item() == expected.item()
-    assert found.numpy() == pytest.approx(np.concatenate([part.numpy(), np.zeros((1, 2))]))
+    assert actual.numpy() == pytest.approx(np.concatenate([part.numpy(), np.zeros((1, 2))]))
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_gradients(name: str, order: int) -> None:
             loss = t.sum(t.square(gradients(loss, [x])[0]))
         pairs = append_backward(loss, [x, w])
     Executor().run(startup, scope=scope)
-    found = dict(zip([p.name for p, _ in pairs], Executor().run(main, {"x": X}, [g for _, g in pairs], scope), strict=True))
+    actual = dict(zip([p.name for p, _ in pairs], Executor().run(main, {"x": X}, [g for _, g in pairs], scope), strict=True))
 
     def value(**moved: Any) -> float:
         scope.var("w").set(moved.get("w", W))
@@ -61,7 +61,7 @@ def test_gradients(name: str, order: int) -> None:
         for index in range(2):
             step = np.eye(2)[index] * 1e-5
             expected = (value(**{word: start + step}) - value(**{word: start - step})) / 2e-5
-            assert (found[word][index] if word in found else 0.0) == pytest.approx(expected, rel=1e-5, abs=1e-7)
+            assert (actual[word][index] if word in actual else 0.0) == pytest.approx(expected, rel=1e-5, abs=1e-7)
 
 
 def test_a_loops_result_that_is_cut() -> None:
@@ -104,9 +104,9 @@ def test_stops_inside_count(name: str) -> None:
         x.stop_gradient = False
         w = static.create_parameter([2], "float64", "w", default_initializer=Assign(W))
         v = static.create_parameter([2], "float64", "v", default_initializer=Assign([2.0, 2.0]))
-        found = gradients(t.sum(make(x, w, v)), [x, w, v])
+        actual = gradients(t.sum(make(x, w, v)), [x, w, v])
     Executor().run(startup, scope=scope)
-    values = Executor().run(main, {"x": X}, [t.zeros_like(x) if g is None else g for g in found], scope)
+    values = Executor().run(main, {"x": X}, [t.zeros_like(x) if g is None else g for g in actual], scope)
     for value, right in zip(values, expected, strict=True):
         assert value == pytest.approx(np.zeros(2) if right is None else np.array(right))
 

@@ -24,7 +24,7 @@ def in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SYMGRAD_CACHE_DIR", "off")
 
 
-class Made:
+class Sample:
     """A program, and a run of it in a scope of its own."""
 
     def __init__(self, build: Any) -> None:
@@ -74,7 +74,7 @@ def loop() -> list[Any]:
 @pytest.mark.parametrize("build", [layer, labels, loop])
 def test_both_targets_agree(build: Any) -> None:
     pytest.importorskip("numba")
-    compiled, plain = Made(build), Made(build)
+    compiled, plain = Sample(build), Sample(build)
 
     assert "njit" in compiled.main.source(compiled.fetch, jit=True)
     for _ in range(3):
@@ -89,12 +89,12 @@ def test_what_has_no_kernel_runs_with_a_notice() -> None:
     def build() -> list[Any]:
         return [np.linalg.svd(data("x", [3, 3], "float64"))[1]]  # type: ignore[arg-type, call-overload]
 
-    made = Made(build)
-    assert "njit" not in made.main.source(made.fetch, jit=True)
+    sample = Sample(build)
+    assert "njit" not in sample.main.source(sample.fetch, jit=True)
     with pytest.warns(NotCompiled, match="program runs as NumPy code"):
-        (found,) = made.run({"x": X}, jit=True)
+        (found,) = sample.run({"x": X}, jit=True)
     assert found == pytest.approx(np.linalg.svd(X)[1])
-    assert made.run({"x": X}, jit="auto")[0] == pytest.approx(found)
+    assert sample.run({"x": X}, jit="auto")[0] == pytest.approx(found)
 
 
 def test_jit_is_a_bool_or_auto(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +103,7 @@ def test_jit_is_a_bool_or_auto(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("symgrad.targets.has_numba", lambda: False)
     with pytest.raises(NumbaMissing):
         Executor(jit=True)
-    assert len(Made(layer).run({"x": X}, jit="auto")) == 3
+    assert len(Sample(layer).run({"x": X}, jit="auto")) == 3
 
 
 def test_another_shape_or_form_is_another_run() -> None:
@@ -111,36 +111,36 @@ def test_another_shape_or_form_is_another_run() -> None:
         x = data("x", [-1, 3], "float32")
         return [x * 2.0]
 
-    made = Made(build)
+    sample = Sample(build)
     for value in (X, X.astype("float32"), X[:1], X.tolist(), X.T.T, X.astype("float32")[::-1], X[:0]):
-        (found,) = made.run({"x": value})
+        (found,) = sample.run({"x": value})
         assert found == pytest.approx(2 * np.asarray(value, "float32"))
         assert found.dtype == np.float32
     with pytest.raises(ValueError, match="has shape"):
-        made.run({"x": X[:, :2]})
+        sample.run({"x": X[:, :2]})
     with pytest.raises(TypeError, match="a dict of values"):
-        made.run([X])
+        sample.run([X])
 
 
 def test_a_program_that_has_grown_runs_anew() -> None:
-    made = Made(layer)
-    made.run({"x": X})
-    with program_guard(made.main, made.startup):
-        more = made.main.global_block().var("x") * 3.0
-    (found,) = made.executor.run(made.main, {"x": X}, [more], made.scope)
+    sample = Sample(layer)
+    sample.run({"x": X})
+    with program_guard(sample.main, sample.startup):
+        more = sample.main.global_block().var("x") * 3.0
+    (found,) = sample.executor.run(sample.main, {"x": X}, [more], sample.scope)
     assert found == pytest.approx(3 * X)
 
 
 def test_values_that_are_set_between_runs() -> None:
-    made = Made(lambda: [parameter("w", [1.0, 2.0]) * 2.0])
-    assert made.run({})[0] == pytest.approx([2, 4])
-    made.scope.var("w").set(np.array([3.0, 4.0, 5.0]))
-    assert made.run({})[0] == pytest.approx([6, 8, 10])
-    made.executor.run(made.startup, scope=made.scope)
-    assert made.run({})[0] == pytest.approx([2, 4])
-    made.scope.erase(["w"])
+    sample = Sample(lambda: [parameter("w", [1.0, 2.0]) * 2.0])
+    assert sample.run({})[0] == pytest.approx([2, 4])
+    sample.scope.var("w").set(np.array([3.0, 4.0, 5.0]))
+    assert sample.run({})[0] == pytest.approx([6, 8, 10])
+    sample.executor.run(sample.startup, scope=sample.scope)
+    assert sample.run({})[0] == pytest.approx([2, 4])
+    sample.scope.erase(["w"])
     with pytest.raises(BadArgument, match="run the startup program first"):
-        made.run({})
+        sample.run({})
 
 
 def test_what_is_given_out_is_nobodys_else() -> None:
@@ -148,20 +148,20 @@ def test_what_is_given_out_is_nobodys_else() -> None:
         x, w = data("x", [-1, 3], "float64"), parameter("w", X)
         return [tensors.transpose(w, [1, 0]), x, w, tensors.reshape(x, [-1]), tensors.expand(x[:1], [3, 3]), w]  # type: ignore[attr-defined]
 
-    made = Made(build)
+    sample = Sample(build)
     for _ in range(2):
         fed = X.copy()
-        for one in made.run({"x": fed}):
+        for one in sample.run({"x": fed}):
             one += 100.0
         assert fed == pytest.approx(X)
-    assert made.scope.values["w"] == pytest.approx(X)
+    assert sample.scope.values["w"] == pytest.approx(X)
 
 
 def test_one_thing_may_be_fetched_alone() -> None:
-    made = Made(layer)
-    assert len(made.executor.run(made.main, {"x": X}, "w@GRAD", made.scope)) == 1
+    sample = Sample(layer)
+    assert len(sample.executor.run(sample.main, {"x": X}, "w@GRAD", sample.scope)) == 1
     with pytest.raises(TypeError, match="must be a Variable or a name"):
-        made.executor.run(made.main, {"x": X}, [["w"]], made.scope)
+        sample.executor.run(sample.main, {"x": X}, [["w"]], sample.scope)
 
 
 def test_a_schedule_is_followed() -> None:
@@ -173,25 +173,25 @@ def test_a_schedule_is_followed() -> None:
         SGD(schedule).minimize(loss)
         return [w]
 
-    made = Made(build)
+    sample = Sample(build)
     found = []
     for _ in range(3):
-        found.append(made.run({})[0].item())
+        found.append(sample.run({})[0].item())
         schedule.step()
     assert found == pytest.approx([0.0, -0.5, -0.75])
 
 
 def test_no_warning_of_infinities() -> None:
-    made = Made(lambda: [tensors.log(data("x", [-1, 3], "float64") * 0.0)])  # type: ignore[attr-defined]
-    assert np.all(made.run({"x": np.abs(X)})[0] == -np.inf)
+    sample = Sample(lambda: [tensors.log(data("x", [-1, 3], "float64") * 0.0)])  # type: ignore[attr-defined]
+    assert np.all(sample.run({"x": np.abs(X)})[0] == -np.inf)
 
 
 def test_threads() -> None:
-    made = Made(lambda: [tensors.tanh(data("x", [-1, 3], "float64"))])  # type: ignore[attr-defined]
+    sample = Sample(lambda: [tensors.tanh(data("x", [-1, 3], "float64"))])  # type: ignore[attr-defined]
     found: list[bool] = []
 
     def work(k: int) -> None:
-        found.append(all(np.allclose(made.run({"x": X * k})[0], np.tanh(X * k)) for _ in range(50)))
+        found.append(all(np.allclose(sample.run({"x": X * k})[0], np.tanh(X * k)) for _ in range(50)))
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
     for thread in threads:
@@ -202,38 +202,38 @@ def test_threads() -> None:
 
 
 def test_shapes_that_take_turns_are_prepared_once() -> None:
-    made = Made(layer)
+    sample = Sample(layer)
     for rows in (3, 2, 3, 2, 3):
-        made.run({"x": X[:rows]})
+        sample.run({"x": X[:rows]})
         if rows == 2:
-            known = len(made.main.plans)
+            known = len(sample.main.plans)
 
-    assert len(made.main.plans) == known
+    assert len(sample.main.plans) == known
 
 
 def test_a_value_of_another_dtype_or_shape_in_the_scope_is_seen() -> None:
-    made, other = Made(layer), Made(layer)
-    first = made.run({"x": X})
-    made.scope.var("b").set(np.zeros(2, "float32"))
+    sample, other = Sample(layer), Sample(layer)
+    first = sample.run({"x": X})
+    sample.scope.var("b").set(np.zeros(2, "float32"))
     other.run({"x": X})
     other.scope.var("b").set(np.zeros(2))
-    for one, two in zip(made.run({"x": X}), other.run({"x": X}), strict=True):
+    for one, two in zip(sample.run({"x": X}), other.run({"x": X}), strict=True):
         assert one == pytest.approx(two)
-    assert first[0] != pytest.approx(made.run({"x": X})[0])
+    assert first[0] != pytest.approx(sample.run({"x": X})[0])
     with pytest.raises(TypeError):
-        made.scope.values["b"] = X  # type: ignore[index]
+        sample.scope.values["b"] = X  # type: ignore[index]
 
 
 def test_two_scopes_take_turns() -> None:
-    made = Made(layer)
+    sample = Sample(layer)
     second = static.Scope()
-    made.executor.run(made.startup, scope=second)
-    expected = [made.run({"x": X}) for _ in range(3)]
+    sample.executor.run(sample.startup, scope=second)
+    expected = [sample.run({"x": X}) for _ in range(3)]
     second.var("w")
     for values in expected:
-        for one, other in zip(made.executor.run(made.main, {"x": X}, made.fetch, second), values, strict=True):
+        for one, other in zip(sample.executor.run(sample.main, {"x": X}, sample.fetch, second), values, strict=True):
             assert one == pytest.approx(other)
-        made.run({"x": X})
+        sample.run({"x": X})
 
 
 @pytest.mark.parametrize("jit", [False, True])
@@ -248,16 +248,16 @@ def test_numbers_keep_their_dtype(jit: bool) -> None:
         Adam(0.1).minimize(loss)
         return [loss, w, "w@GRAD"]
 
-    made = Made(build)
+    sample = Sample(build)
     for _ in range(2):
-        for found in made.run({"x": np.float32(3.0)}, jit=jit):
+        for found in sample.run({"x": np.float32(3.0)}, jit=jit):
             assert (type(found), found.shape, found.dtype) == (np.ndarray, (), np.dtype("float32"))
-    assert {name: value.dtype.name for name, value in made.scope.values.items()} == dict.fromkeys(made.scope.values, "float32")
-    assert made.main.state_dict(scope=made.scope)["w"].shape == ()
+    assert {name: value.dtype.name for name, value in sample.scope.values.items()} == dict.fromkeys(sample.scope.values, "float32")
+    assert sample.main.state_dict(scope=sample.scope)["w"].shape == ()
 
 
 def test_what_is_fetched_twice_is_two_arrays() -> None:
-    program = Made(lambda: [w := parameter("w", [2.0, 3.0]), w, y := w * w, y])
+    program = Sample(lambda: [w := parameter("w", [2.0, 3.0]), w, y := w * w, y])
     found = program.run({})
     found[0][0] = found[2][0] = 9.0
     assert [v.tolist() for v in found] == [[9.0, 3.0], [2.0, 3.0], [9.0, 9.0], [4.0, 9.0]]

@@ -266,12 +266,12 @@ def test_a_saved_module_compiles_where_numba_is_installed(kind, tmp_path, monkey
         spec = importlib.util.spec_from_file_location("saved", tmp_path / "saved.py")
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        found = getattr(module, f"plain_{kind}")(x, 2.0)
+        actual = getattr(module, f"plain_{kind}")(x, 2.0)
         if kind == "vjp":
-            found, wanted = (found[0], found[1](1.0)), (expected[0], expected[1](1.0))
+            actual, wanted = (actual[0], actual[1](1.0)), (expected[0], expected[1](1.0))
         else:
             wanted = expected
-        assert same(found, wanted)
+        assert same(actual, wanted)
         assert hasattr(module, f"plain_{kind}_numpy") == (numba is not None)
         module.check()
         with pytest.raises(TypeError, match="made for"):

@@ -51,11 +51,11 @@ def test_functions_are_reached_whose_names_are_like_those_of_what_is_made(f, jit
     if jit:
         pytest.importorskip("numba")
     kind = "auto" if jit else False
-    wanted = [(f(X + s) - f(X - s)) / 2e-6 for s in 1e-6 * np.eye(2)]
+    expected = [(f(X + s) - f(X - s)) / 2e-6 for s in 1e-6 * np.eye(2)]
     df = symgrad.grad(f, jit=kind)
     assert df.primal(X) == pytest.approx(f(X))
     value, x_grad = symgrad.value_and_grad(f, jit=kind)(X)
     out, pullback = symgrad.vjp(f, X, jit=kind)
     assert value == out == pytest.approx(f(X))
     for made in (df(X), x_grad, pullback(1.0)[0]):
-        np.testing.assert_allclose(made, wanted, rtol=1e-7)
+        np.testing.assert_allclose(made, expected, rtol=1e-7)

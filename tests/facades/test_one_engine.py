@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent.parent / "symgrad"
 FACADES = ("functional", "vocabulary", "eager", "static", "layers", "optimizer", "compat")
 #: what the facades may import of the engine: the record, and what a user's function may call
 ALLOWED = {
-    "symgrad.errors", "symgrad.files", "symgrad.identity", "symgrad.text", "symgrad.tracebacks", "symgrad.record.operations", "symgrad.record.recipe", "symgrad.record.graph", "symgrad.record.compiled", "symgrad.record.runner", "symgrad.record.quiet", "symgrad.frontend.text.source",
+    "symgrad.errors", "symgrad.files", "symgrad.identity", "symgrad.tables", "symgrad.text", "symgrad.tracebacks", "symgrad.record.operations", "symgrad.record.recipe", "symgrad.record.graph", "symgrad.record.compiled", "symgrad.record.runner", "symgrad.record.quiet", "symgrad.frontend.text.source",
     "symgrad.runtime.marks", "symgrad.runtime.random", "symgrad.runtime.special", "symgrad.ir.core", "symgrad.ir.show",
 }  # fmt: skip
 FILES = sorted(p for facade in FACADES for p in (ROOT / facade).rglob("*.py"))

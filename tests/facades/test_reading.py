@@ -54,9 +54,9 @@ def test_gradients_go_to_arguments_and_to_what_is_inside() -> None:
     block = program.global_block()
     with program_guard(program):
         total = block.var("total")
-        found = gradients(total, [block.var(name) for name in ("w", "h", "scale", "kept")])
-    assert all(g is not None for g in found)
-    w, h, scale, kept = program.run({"x": X, "w": W}, found)
+        actual = gradients(total, [block.var(name) for name in ("w", "h", "scale", "kept")])
+    assert all(g is not None for g in actual)
+    w, h, scale, kept = program.run({"x": X, "w": W}, actual)
     expected = np.zeros_like(W)
     for place in np.ndindex(W.shape):
         step = np.zeros_like(W)
@@ -78,11 +78,11 @@ def test_cuts_and_what_does_not_depend() -> None:
         (through,) = gradients(block.var("total"), block.var("w"), no_grad_set=["scale"])
         pairs = append_backward(block.var("total"), ["w", "h"])
     assert [g.name for _, g in pairs] == ["grad/grad/grad/grad/w@GRAD", "grad/grad/grad/grad/h@GRAD"]
-    (found,) = program.run({"x": X, "w": W}, [through])
+    (actual,) = program.run({"x": X, "w": W}, [through])
     size = 2.0 * np.sum(np.tanh(X @ W))
     inside = np.tanh(X @ W)
     expected = X[1][:, None] * (4 * inside[1] ** 3 * (1 - inside[1] ** 2) * size)
-    assert found == pytest.approx(expected)
+    assert actual == pytest.approx(expected)
 
 
 def test_the_source_is_python() -> None:

@@ -25,7 +25,7 @@ def parameter(name: str, value: Any, **words: Any) -> Any:
     return static.create_parameter(value.shape, value.dtype, name, default_initializer=Assign(value), **words)
 
 
-class Made:
+class Sample:
     """A program with two parameters and one that does not feed the loss; ``a = x @ w``, ``b = a * v``, the loss is its sum."""
 
     def __init__(self) -> None:
@@ -43,7 +43,7 @@ class Made:
             Executor().run(self.startup)
             return Executor().run(self.main, {"x": X, **feed}, fetch)
 
-    def __enter__(self) -> Made:
+    def __enter__(self) -> Sample:
         self.guard = program_guard(self.main, self.startup)
         self.guard.__enter__()
         return self
@@ -78,56 +78,56 @@ def names(pairs: list[Any]) -> list[tuple[str, str]]:
     ],
 )
 def test_parameter_list(asked: Any, found: list[str]) -> None:
-    with Made() as made:
-        pairs = append_backward(made.loss, asked(made))
+    with Sample() as sample:
+        pairs = append_backward(sample.loss, asked(sample))
         assert isinstance(pairs, list)
         assert all(isinstance(pair, tuple) for pair in pairs)
         assert names(pairs) == [(name, f"{name}@GRAD") for name in found]
     expected = {"w": W_GRAD, "v": V_GRAD}
-    for (p, _), value in zip(pairs, made.run([g for _, g in pairs]), strict=True):
+    for (p, _), value in zip(pairs, sample.run([g for _, g in pairs]), strict=True):
         assert value == pytest.approx(expected[p.name])
 
 
 def test_gradient_variables() -> None:
-    with Made() as made:
-        ((p, gradient), _) = append_backward(made.loss)
-    assert p is made.w
-    assert (gradient.shape, gradient.dtype, gradient.persistable, gradient.stop_gradient) == ((3, 2), made.w.dtype, False, False)
-    assert made.main.global_block().var("w@GRAD") is gradient
+    with Sample() as sample:
+        ((p, gradient), _) = append_backward(sample.loss)
+    assert p is sample.w
+    assert (gradient.shape, gradient.dtype, gradient.persistable, gradient.stop_gradient) == ((3, 2), sample.w.dtype, False, False)
+    assert sample.main.global_block().var("w@GRAD") is gradient
 
 
 def test_intermediates_and_the_loss_itself_have_pairs() -> None:
-    with Made() as made:
-        made.x.stop_gradient = False
-        pairs = append_backward(made.loss, [made.a, made.loss, made.x])
-    assert names(pairs) == [(v.name, f"{v.name}@GRAD") for v in (made.a, made.loss, made.x)]
-    found = made.run([g for _, g in pairs])
+    with Sample() as sample:
+        sample.x.stop_gradient = False
+        pairs = append_backward(sample.loss, [sample.a, sample.loss, sample.x])
+    assert names(pairs) == [(v.name, f"{v.name}@GRAD") for v in (sample.a, sample.loss, sample.x)]
+    found = sample.run([g for _, g in pairs])
     assert found[0] == pytest.approx(np.ones((2, 2)) * V)
     assert found[1] == pytest.approx(1.0)
     assert found[2] == pytest.approx(np.ones((2, 2)) * V @ W.T)
 
 
 def test_a_free_data_variable_is_differentiated_but_not_listed() -> None:
-    with Made() as made:
-        made.x.stop_gradient = False
-        assert [p.name for p, _ in append_backward(made.loss)] == ["w", "v"]
-    assert made.run(["x@GRAD"])[0] == pytest.approx(np.ones((2, 2)) * V @ W.T)
+    with Sample() as sample:
+        sample.x.stop_gradient = False
+        assert [p.name for p, _ in append_backward(sample.loss)] == ["w", "v"]
+    assert sample.run(["x@GRAD"])[0] == pytest.approx(np.ones((2, 2)) * V @ W.T)
 
 
 def test_what_is_not_trained_is_given_when_it_is_asked_for() -> None:
     for asked, found in ((None, ["w"]), (["v"], ["v"])):
-        with Made() as made:
-            made.v.trainable = False
-            assert not made.v.stop_gradient
-            assert [p.name for p, _ in append_backward(made.loss, asked)] == found
+        with Sample() as sample:
+            sample.v.trainable = False
+            assert not sample.v.stop_gradient
+            assert [p.name for p, _ in append_backward(sample.loss, asked)] == found
 
 
 def test_a_seed_is_listed_even_if_nothing_can_be_differentiated() -> None:
-    with Made() as made:
-        before = len(made.main.global_block().ops)
-        assert append_backward(made.loss, no_grad_set={made.b}) == []
-        (seed,) = made.main.global_block().ops[before:]
-        assert (seed.type, seed.output_arg_names) == ("fill_constant", [f"{made.loss.name}@GRAD"])
+    with Sample() as sample:
+        before = len(sample.main.global_block().ops)
+        assert append_backward(sample.loss, no_grad_set={sample.b}) == []
+        (seed,) = sample.main.global_block().ops[before:]
+        assert (seed.type, seed.output_arg_names) == ("fill_constant", [f"{sample.loss.name}@GRAD"])
 
 
 @pytest.mark.parametrize(
@@ -143,10 +143,10 @@ def test_a_seed_is_listed_even_if_nothing_can_be_differentiated() -> None:
     ],
 )
 def test_no_grad_set(cut: Any, found: list[str]) -> None:
-    with Made() as made:
-        given = cut(made)
+    with Sample() as sample:
+        given = cut(sample)
         before = type(given)(given)
-        assert [p.name for p, _ in append_backward(made.loss, no_grad_set=given)] == found
+        assert [p.name for p, _ in append_backward(sample.loss, no_grad_set=given)] == found
         assert given == before
 
 
@@ -154,99 +154,99 @@ def test_no_grad_set(cut: Any, found: list[str]) -> None:
     "given", [lambda m: "w", lambda m: m.w, lambda m: {"w": 1}, lambda m: frozenset({"w"}), lambda m: [1], lambda m: [None]]
 )
 def test_no_grad_set_of_a_wrong_kind(given: Any) -> None:
-    with Made() as made:
+    with Sample() as sample:
         with pytest.raises(TypeError):
-            append_backward(made.loss, no_grad_set=given(made))
+            append_backward(sample.loss, no_grad_set=given(sample))
         with pytest.raises(TypeError):
-            gradients(made.loss, made.w, no_grad_set=given(made))
+            gradients(sample.loss, sample.w, no_grad_set=given(sample))
 
 
 @pytest.mark.parametrize("loss", ["loss", None, 1.0, [1], np.ones(())])
 def test_a_loss_of_a_wrong_kind(loss: Any) -> None:
-    with Made(), pytest.raises(TypeError):
+    with Sample(), pytest.raises(TypeError):
         append_backward(loss)
 
 
 def test_a_list_of_the_loss_is_refused() -> None:
-    with Made() as made, pytest.raises(TypeError):
-        append_backward([made.loss])  # type: ignore[arg-type]
+    with Sample() as sample, pytest.raises(TypeError):
+        append_backward([sample.loss])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("given", [lambda m: "w", lambda m: m.w, lambda m: [m.w, 3], lambda m: [None], lambda m: {"w": 1}])
 def test_a_parameter_list_of_a_wrong_kind(given: Any) -> None:
-    with Made() as made, pytest.raises(TypeError, match="parameter_list"):
-        append_backward(made.loss, given(made))
+    with Sample() as sample, pytest.raises(TypeError, match="parameter_list"):
+        append_backward(sample.loss, given(sample))
 
 
 def test_a_loss_that_no_operation_made() -> None:
-    with Made() as made:
-        for loss in (made.x, made.w):
+    with Sample() as sample:
+        for loss in (sample.x, sample.w):
             with pytest.raises(ValueError, match="loss.op is None"):
                 append_backward(loss)
 
 
 def test_a_loss_with_many_elements_is_seeded_with_ones() -> None:
-    with Made() as made:
-        pairs = append_backward(made.b)
-    assert made.run([pairs[0][1]])[0] == pytest.approx(W_GRAD)
+    with Sample() as sample:
+        pairs = append_backward(sample.b)
+    assert sample.run([pairs[0][1]])[0] == pytest.approx(W_GRAD)
 
 
 def test_a_loss_of_shape_one() -> None:
-    with Made() as made:
-        loss = tensors.reshape(made.loss, [1])
+    with Sample() as sample:
+        loss = tensors.reshape(sample.loss, [1])
         pairs = append_backward(loss)
-    assert made.run([pairs[1][1]])[0] == pytest.approx(V_GRAD)
+    assert sample.run([pairs[1][1]])[0] == pytest.approx(V_GRAD)
 
 
 def test_gradients_go_to_the_program_of_the_loss() -> None:
-    with Made() as made:
+    with Sample() as sample:
         pass
     other = Program()
     with program_guard(other):
-        assert [p.name for p, _ in append_backward(made.loss)] == ["w", "v"]
+        assert [p.name for p, _ in append_backward(sample.loss)] == ["w", "v"]
     assert not other.global_block().vars
-    assert "w@GRAD" in made.main.global_block().vars
+    assert "w@GRAD" in sample.main.global_block().vars
 
 
 # ------------------------------------------------------------------ stop_gradient
 
 
 def test_stopping_after_use_counts() -> None:
-    with Made() as made:
-        made.a.stop_gradient = True
-        assert [p.name for p, _ in append_backward(made.loss)] == ["v"]
+    with Sample() as sample:
+        sample.a.stop_gradient = True
+        assert [p.name for p, _ in append_backward(sample.loss)] == ["v"]
 
 
 def test_a_stopped_loss() -> None:
-    with Made() as made:
-        made.loss.stop_gradient = True
-        assert append_backward(made.loss) == []
+    with Sample() as sample:
+        sample.loss.stop_gradient = True
+        assert append_backward(sample.loss) == []
 
 
 def test_what_is_set_free_behind_a_stop_is_a_leaf() -> None:
-    with Made() as made:
-        y = made.x * 3.0
+    with Sample() as sample:
+        y = sample.x * 3.0
         assert y.stop_gradient
         y.stop_gradient = False
-        made.w.stop_gradient = True
-        loss = tensors.sum(tensors.matmul(y, made.w))
-        ((variable, gradient),) = append_backward(loss, [y, made.x, made.w])
+        sample.w.stop_gradient = True
+        loss = tensors.sum(tensors.matmul(y, sample.w))
+        ((variable, gradient),) = append_backward(loss, [y, sample.x, sample.w])
     assert variable is y
-    assert made.run([gradient])[0] == pytest.approx(np.ones((2, 2)) @ W.T)
+    assert sample.run([gradient])[0] == pytest.approx(np.ones((2, 2)) @ W.T)
 
 
 def test_other_paths_flow_on_when_one_is_cut() -> None:
-    with Made() as made:
-        left, right = made.v * 2.0, made.v * 3.0
+    with Sample() as sample:
+        left, right = sample.v * 2.0, sample.v * 3.0
         loss = tensors.sum(left * right)
         ((_, gradient),) = append_backward(loss, no_grad_set=[left])
-    assert made.run([gradient])[0] == pytest.approx(2 * V * 3.0)
+    assert sample.run([gradient])[0] == pytest.approx(2 * V * 3.0)
 
 
 def test_one_output_of_several_without_gradient() -> None:
-    with Made() as made:
+    with Sample() as sample:
         first, _, _ = tensors.split(
-            made.x @ made.w @ tensors.reshape(made.v, [2, 1]) * made.w[:, :1].sum() + made.v.sum() + made.x, 3, axis=1
+            sample.x @ sample.w @ tensors.reshape(sample.v, [2, 1]) * sample.w[:, :1].sum() + sample.v.sum() + sample.x, 3, axis=1
         )
         loss = tensors.sum(first)
         pairs = append_backward(loss)
@@ -255,47 +255,47 @@ def test_one_output_of_several_without_gradient() -> None:
     value = X @ W @ V
     expected = (X.T @ ones @ V[None, :]) * W[:, 0].sum()
     expected[:, 0] += value.sum()
-    assert made.run([pairs[0][1]])[0] == pytest.approx(expected)
+    assert sample.run([pairs[0][1]])[0] == pytest.approx(expected)
 
 
 # ------------------------------------------------------------------ names
 
 
 def test_a_name_that_is_taken_has_a_number() -> None:
-    with Made() as made:
-        made.main.global_block().create_var("w@GRAD", (1,), "float64")
-        pairs = append_backward(made.loss)
+    with Sample() as sample:
+        sample.main.global_block().create_var("w@GRAD", (1,), "float64")
+        pairs = append_backward(sample.loss)
     assert names(pairs) == [("w", "w@GRAD_0"), ("v", "v@GRAD")]
-    assert made.run([pairs[0][1]])[0] == pytest.approx(W_GRAD)
+    assert sample.run([pairs[0][1]])[0] == pytest.approx(W_GRAD)
 
 
 def test_later_calls_have_names_of_their_own() -> None:
-    with Made() as made:
-        calls = [append_backward(made.loss) for _ in range(3)]
+    with Sample() as sample:
+        calls = [append_backward(sample.loss) for _ in range(3)]
     assert [g.name for pairs in calls for _, g in pairs] == [
         "w@GRAD", "v@GRAD", "grad/grad/w@GRAD", "grad/grad/v@GRAD", "grad/grad/grad/w@GRAD", "grad/grad/grad/v@GRAD",
     ]  # fmt: skip
-    seeds = [op.output_arg_names for op in made.main.global_block().ops if op.type == "fill_constant"]
-    assert seeds == [[f"{made.loss.name}@GRAD{end}"] for end in ("", "_0", "_1")]
-    for value in made.run([pairs[0][1] for pairs in calls]):
+    seeds = [op.output_arg_names for op in sample.main.global_block().ops if op.type == "fill_constant"]
+    assert seeds == [[f"{sample.loss.name}@GRAD{end}"] for end in ("", "_0", "_1")]
+    for value in sample.run([pairs[0][1] for pairs in calls]):
         assert value == pytest.approx(W_GRAD)
 
 
 def test_parts_of_what_is_used_twice_in_one_operation() -> None:
-    with Made() as made:
-        loss = tensors.sum(made.v * made.v)
+    with Sample() as sample:
+        loss = tensors.sum(sample.v * sample.v)
         ((_, gradient),) = append_backward(loss)
-    ops = made.main.global_block().ops[-2:]
+    ops = sample.main.global_block().ops[-2:]
     assert ops[0].output_arg_names == ["v@GRAD@RENAME@block0@0", "v@GRAD@RENAME@block0@1"]
     assert (ops[1].type, ops[1].input_arg_names, ops[1].output_arg_names) == ("sum", ops[0].output_arg_names, ["v@GRAD"])
-    assert made.run([gradient])[0] == pytest.approx(2 * V)
+    assert sample.run([gradient])[0] == pytest.approx(2 * V)
 
 
 def test_second_order_by_append_backward() -> None:
-    with Made() as made:
-        ((_, first),) = append_backward(tensors.sum(made.v * made.v * made.v), ["v"])
+    with Sample() as sample:
+        ((_, first),) = append_backward(tensors.sum(sample.v * sample.v * sample.v), ["v"])
         ((_, second),) = append_backward(tensors.sum(first * first), ["v"])
-    assert made.run([second])[0] == pytest.approx(36 * V**3)
+    assert sample.run([second])[0] == pytest.approx(36 * V**3)
 
 
 # ------------------------------------------------------------------ callbacks
@@ -317,8 +317,8 @@ def test_the_protocol_of_callbacks() -> None:
 
         return call
 
-    with Made() as made:
-        append_backward(tensors.sum(made.v * made.v), callbacks=(callback("one"), callback("two")))
+    with Sample() as sample:
+        append_backward(tensors.sum(sample.v * sample.v), callbacks=(callback("one"), callback("two")))
     assert [(tag, kind) for tag, kind, _, _ in calls] == [
         (tag, kind) for kind in ("reduce_sum_grad", "elementwise_mul_grad", "sum") for tag in ("one", "two")
     ]
@@ -331,21 +331,21 @@ def test_the_protocol_of_callbacks() -> None:
     ("given", "error"), [(print, TypeError), ({1}, TypeError), ("cb", TypeError), (3, TypeError), ([3], ValueError), ([None], ValueError)]
 )
 def test_callbacks_of_a_wrong_kind(given: Any, error: type[Exception]) -> None:
-    with Made() as made, pytest.raises(error):
-        append_backward(made.loss, callbacks=given)
+    with Sample() as sample, pytest.raises(error):
+        append_backward(sample.loss, callbacks=given)
 
 
 def test_no_callbacks() -> None:
-    with Made() as made:
-        assert [p.name for p, _ in append_backward(made.loss, callbacks=[])] == ["w", "v"]
+    with Sample() as sample:
+        assert [p.name for p, _ in append_backward(sample.loss, callbacks=[])] == ["w", "v"]
 
 
 def test_errors_of_callbacks_pass() -> None:
     def fail(**words: Any) -> None:
         raise KeyError("mine")
 
-    with Made() as made, pytest.raises(KeyError, match="mine"):
-        append_backward(made.loss, callbacks=[fail])
+    with Sample() as sample, pytest.raises(KeyError, match="mine"):
+        append_backward(sample.loss, callbacks=[fail])
 
 
 # ------------------------------------------------------------------ checkpoints
@@ -353,32 +353,32 @@ def test_errors_of_callbacks_pass() -> None:
 
 @pytest.mark.parametrize("given", [lambda m: [], lambda m: (m.a,)])
 def test_checkpoints_that_have_no_effect(given: Any) -> None:
-    with Made() as made:
-        assert isinstance(append_backward(made.loss, checkpoints=given(made)), list)
+    with Sample() as sample:
+        assert isinstance(append_backward(sample.loss, checkpoints=given(sample)), list)
 
 
 def test_checkpoints_are_sorted_by_place_and_callbacks_are_silent() -> None:
     seen: list[Any] = []
-    with Made() as made:
-        result = append_backward(made.loss, checkpoints=[made.b, made.a], callbacks=[lambda **words: seen.append(1)])
+    with Sample() as sample:
+        result = append_backward(sample.loss, checkpoints=[sample.b, sample.a], callbacks=[lambda **words: seen.append(1)])
         assert isinstance(result, tuple)
         pairs, kept = result
-    assert kept == [made.a.name, made.b.name]
+    assert kept == [sample.a.name, sample.b.name]
     assert not seen
-    assert [v == pytest.approx(e) for v, e in zip(made.run([g for _, g in pairs]), (W_GRAD, V_GRAD), strict=True)] == [True, True]
-    assert not any(".subprog" in n for op in made.main.global_block().ops for n in op.output_arg_names)
+    assert [v == pytest.approx(e) for v, e in zip(sample.run([g for _, g in pairs]), (W_GRAD, V_GRAD), strict=True)] == [True, True]
+    assert not any(".subprog" in n for op in sample.main.global_block().ops for n in op.output_arg_names)
 
 
 def test_names_are_no_checkpoints() -> None:
-    with Made() as made, pytest.raises(AttributeError):
-        append_backward(made.loss, checkpoints=["a"])
+    with Sample() as sample, pytest.raises(AttributeError):
+        append_backward(sample.loss, checkpoints=["a"])
 
 
 def test_unknown_checkpoints_are_dropped() -> None:
-    with Made() as other:
+    with Sample() as other:
         stranger = other.a * 2.0
-    with Made() as made:
-        _, kept = append_backward(made.loss, checkpoints=[stranger])
+    with Sample() as sample:
+        _, kept = append_backward(sample.loss, checkpoints=[stranger])
     assert kept == []
 
 
@@ -387,10 +387,10 @@ def test_unknown_checkpoints_are_dropped() -> None:
 
 def test_distop_context() -> None:
     context = SimpleNamespace(grad_var_to_var={}, grad_op_id_to_op_id={})
-    with Made() as made:
-        append_backward(made.loss, distop_context=context)
+    with Sample() as sample:
+        append_backward(sample.loss, distop_context=context)
         with pytest.raises(AttributeError):
-            append_backward(made.loss, distop_context=object())
+            append_backward(sample.loss, distop_context=object())
     assert context.grad_var_to_var[1]["w@GRAD"] == "w"
     assert context.grad_op_id_to_op_id
 
@@ -400,45 +400,45 @@ def test_distop_context() -> None:
 
 @pytest.mark.parametrize("given", ["w", None, {1}, ["w"], [None], 3])
 def test_what_is_no_variable(given: Any) -> None:
-    with Made() as made:
+    with Sample() as sample:
         with pytest.raises(TypeError):
-            gradients(given, made.w)
+            gradients(given, sample.w)
         with pytest.raises(TypeError):
-            gradients(made.loss, given)
+            gradients(sample.loss, given)
 
 
 def test_forms_of_targets_and_inputs() -> None:
     for targets in (lambda m: m.loss, lambda m: [m.loss], lambda m: (m.loss,)):
         for inputs in (lambda m: m.w, lambda m: [m.w], lambda m: (m.w,)):
-            with Made() as made:
-                found = gradients(targets(made), inputs(made))
+            with Sample() as sample:
+                found = gradients(targets(sample), inputs(sample))
                 assert isinstance(found, list)
-                assert made.run(found)[0] == pytest.approx(W_GRAD)
+                assert sample.run(found)[0] == pytest.approx(W_GRAD)
 
 
 def test_inputs_that_nothing_reaches() -> None:
-    with Made() as made:
-        assert gradients(made.loss, []) == []
-        assert gradients(made.loss, made.u) == [None]
-        assert gradients(made.loss, made.x) == [None]
-        assert [g is None for g in gradients(made.loss, [made.u, made.w, made.x])] == [True, False, True]
-        assert gradients(made.loss, made.w, no_grad_set=[made.a]) == [None]
-        assert gradients(made.loss, made.w, no_grad_set=[made.w]) == [None]
-        assert gradients(made.loss, made.w, no_grad_set=[made.loss]) == [None]
-        made.loss.stop_gradient = True
-        assert gradients(made.loss, made.w) == [None]
+    with Sample() as sample:
+        assert gradients(sample.loss, []) == []
+        assert gradients(sample.loss, sample.u) == [None]
+        assert gradients(sample.loss, sample.x) == [None]
+        assert [g is None for g in gradients(sample.loss, [sample.u, sample.w, sample.x])] == [True, False, True]
+        assert gradients(sample.loss, sample.w, no_grad_set=[sample.a]) == [None]
+        assert gradients(sample.loss, sample.w, no_grad_set=[sample.w]) == [None]
+        assert gradients(sample.loss, sample.w, no_grad_set=[sample.loss]) == [None]
+        sample.loss.stop_gradient = True
+        assert gradients(sample.loss, sample.w) == [None]
 
 
 def test_an_input_twice() -> None:
-    with Made() as made:
-        found = gradients(made.loss, [made.w, made.w])
-    assert [value == pytest.approx(W_GRAD) for value in made.run(found)] == [True, True]
+    with Sample() as sample:
+        found = gradients(sample.loss, [sample.w, sample.w])
+    assert [value == pytest.approx(W_GRAD) for value in sample.run(found)] == [True, True]
 
 
 def test_a_target_as_input() -> None:
-    with Made() as made:
-        found = [*gradients(made.b, made.b), *gradients(made.b, [made.b, made.w]), *gradients(made.b, made.b, made.a)]
-    ones, own, through, seeded = made.run(found)
+    with Sample() as sample:
+        found = [*gradients(sample.b, sample.b), *gradients(sample.b, [sample.b, sample.w]), *gradients(sample.b, sample.b, sample.a)]
+    ones, own, through, seeded = sample.run(found)
     assert ones == pytest.approx(np.ones((2, 2)))
     assert own == pytest.approx(np.ones((2, 2)))
     assert through == pytest.approx(W_GRAD)
@@ -446,22 +446,22 @@ def test_a_target_as_input() -> None:
 
 
 def test_a_target_that_feeds_another() -> None:
-    with Made() as made:
-        y = made.v * made.v
+    with Sample() as sample:
+        y = sample.v * sample.v
         z = y * 4.0
         for targets in ([y, z], [z, y]):
-            assert made.run(gradients(targets, made.v))[0] == pytest.approx(10 * V)
-        (mixed,) = gradients([y, z], made.v, [None, made.u])
-    assert made.run([mixed])[0] == pytest.approx(2 * V + 8 * V * V)
+            assert sample.run(gradients(targets, sample.v))[0] == pytest.approx(10 * V)
+        (mixed,) = gradients([y, z], sample.v, [None, sample.u])
+    assert sample.run([mixed])[0] == pytest.approx(2 * V + 8 * V * V)
 
 
 def test_intermediate_and_leaf() -> None:
-    with Made() as made:
-        y = made.v * made.v
-        z = y * y + made.v
-        found = gradients(z, [y, made.v])
-    assert made.run(found)[0] == pytest.approx(2 * V**2)
-    assert made.run(found)[1] == pytest.approx(4 * V**3 + 1)
+    with Sample() as sample:
+        y = sample.v * sample.v
+        z = y * y + sample.v
+        found = gradients(z, [y, sample.v])
+    assert sample.run(found)[0] == pytest.approx(2 * V**2)
+    assert sample.run(found)[1] == pytest.approx(4 * V**3 + 1)
 
 
 @pytest.mark.parametrize(
@@ -477,101 +477,101 @@ def test_intermediate_and_leaf() -> None:
     ],
 )
 def test_target_gradients_that_do_not_fit(given: Any, error: type[Exception]) -> None:
-    with Made() as made, pytest.raises(error):
-        gradients(made.b, made.w, given(made))
+    with Sample() as sample, pytest.raises(error):
+        gradients(sample.b, sample.w, given(sample))
 
 
 @pytest.mark.parametrize("given", [None, [], [None], (None,)])
 def test_target_gradients_that_are_ones(given: Any) -> None:
-    with Made() as made:
-        assert made.run(gradients(made.b, made.w, given))[0] == pytest.approx(W_GRAD)
+    with Sample() as sample:
+        assert sample.run(gradients(sample.b, sample.w, given))[0] == pytest.approx(W_GRAD)
 
 
 def test_an_open_extent_agrees_with_a_known_one() -> None:
-    with Made() as made:
+    with Sample() as sample:
         seed = data("seed", [2, 2], "float64")
-        (found,) = gradients(made.b, made.w, seed)
-    assert made.run([found], seed=np.full((2, 2), 3.0))[0] == pytest.approx(3 * W_GRAD)
+        (found,) = gradients(sample.b, sample.w, seed)
+    assert sample.run([found], seed=np.full((2, 2), 3.0))[0] == pytest.approx(3 * W_GRAD)
 
 
 def test_seeds_are_differentiated() -> None:
-    with Made() as made:
+    with Sample() as sample:
         seed = data("seed", [2], "float64")
         seed.stop_gradient = False
-        (first,) = gradients(made.v * made.v * made.v, made.v, seed)
-        (tangent,) = gradients(first, seed, made.u)
+        (first,) = gradients(sample.v * sample.v * sample.v, sample.v, seed)
+        (tangent,) = gradients(first, seed, sample.u)
         assert tangent is not None
-    assert made.run([tangent], seed=np.zeros(2))[0] == pytest.approx(3 * V**3)
+    assert sample.run([tangent], seed=np.zeros(2))[0] == pytest.approx(3 * V**3)
 
 
 def test_names_of_gradients_of_several_calls() -> None:
-    with Made() as made:
-        found = [gradients(made.loss, made.w)[0] for _ in range(3)]
+    with Sample() as sample:
+        found = [gradients(sample.loss, sample.w)[0] for _ in range(3)]
     assert [g.name for g in found if g is not None] == ["w@GRAD", "grad/grad/w@GRAD", "grad/grad/grad/w@GRAD"]
 
 
 def test_third_order() -> None:
-    with Made() as made:
-        y: Any = made.v**4.0
+    with Sample() as sample:
+        y: Any = sample.v**4.0
         for _ in range(3):
-            (y,) = gradients(y, made.v)
-    assert made.run([y])[0] == pytest.approx(24 * V)
+            (y,) = gradients(y, sample.v)
+    assert sample.run([y])[0] == pytest.approx(24 * V)
 
 
 def test_second_order_of_what_is_linear() -> None:
-    with Made() as made:
-        (first,) = gradients(made.loss, made.w)
-        assert gradients(first, made.w) == [None]
-        (slope,) = gradients(network.relu(made.v), made.v)
-        assert gradients(slope, made.v) == [None]
+    with Sample() as sample:
+        (first,) = gradients(sample.loss, sample.w)
+        assert gradients(first, sample.w) == [None]
+        (slope,) = gradients(network.relu(sample.v), sample.v)
+        assert gradients(slope, sample.v) == [None]
 
 
 def test_second_order_of_a_softmax() -> None:
-    with Made() as made:
-        y = network.softmax(made.v)
-        (first,) = gradients(y * y, made.v)
-        (second,) = gradients(first, made.v)
+    with Sample() as sample:
+        y = network.softmax(sample.v)
+        (first,) = gradients(y * y, sample.v)
+        (second,) = gradients(first, sample.v)
 
     def slope(v: Any) -> Any:
         s = np.exp(v) / np.exp(v).sum()
         return 2 * s * (s - (s * s).sum())
 
     expected = [sum(slope(V + h) - slope(V - h)) / 2e-6 for h in 1e-6 * np.eye(2)]
-    assert made.run([second])[0] == pytest.approx(expected, abs=1e-8)
+    assert sample.run([second])[0] == pytest.approx(expected, abs=1e-8)
 
 
 def test_inputs_of_another_program() -> None:
-    with Made() as other:
+    with Sample() as other:
         pass
-    with Made() as made, pytest.raises(ValueError, match="program"):
-        gradients(made.loss, other.w)
+    with Sample() as sample, pytest.raises(ValueError, match="program"):
+        gradients(sample.loss, other.w)
 
 
 # ------------------------------------------------------------------ clones
 
 
 def test_a_clone_for_tests_is_what_was_there_before_training() -> None:
-    with Made() as made:
-        before = [op.type for op in made.main.clone(for_test=True).global_block().ops]
-        SGD(0.1).minimize(made.loss)
-        after = made.main.clone(for_test=True)
+    with Sample() as sample:
+        before = [op.type for op in sample.main.clone(for_test=True).global_block().ops]
+        SGD(0.1).minimize(sample.loss)
+        after = sample.main.clone(for_test=True)
     assert [op.type for op in after.global_block().ops] == before
     with static.scope_guard(static.Scope()):
-        Executor().run(made.startup)
-        (value,) = Executor().run(after, {"x": X}, [made.loss.name])
+        Executor().run(sample.startup)
+        (value,) = Executor().run(after, {"x": X}, [sample.loss.name])
         assert value == pytest.approx(np.sum(X @ W * V))
         assert np.asarray(static.global_scope().find_var("w")) == pytest.approx(W)
 
 
 def test_a_clone_stands_alone() -> None:
-    with Made() as made:
-        append_backward(made.loss)
-        copy = made.main.clone()
-        copied = copy.global_block().var(made.loss.name)
+    with Sample() as sample:
+        append_backward(sample.loss)
+        copy = sample.main.clone()
+        copied = copy.global_block().var(sample.loss.name)
         again = append_backward(copied)
     assert [g.name for _, g in again] == ["grad/grad/w@GRAD", "grad/grad/v@GRAD"]
     assert all(p.program is copy for p, _ in again)
-    assert "grad/grad/w@GRAD" not in made.main.global_block().vars
+    assert "grad/grad/w@GRAD" not in sample.main.global_block().vars
 
 
 # ------------------------------------------------------------------ names that are no words
@@ -619,14 +619,14 @@ def test_names_never_reach_the_code(name: str) -> None:
 
 
 def test_an_axis_of_unknown_extent_is_not_split() -> None:
-    with Made() as made:
-        for call in (lambda: tensors.split(made.x, 2), lambda: tensors.split(made.x, [1, -1]), lambda: tensors.unbind(made.x)):
+    with Sample() as sample:
+        for call in (lambda: tensors.split(sample.x, 2), lambda: tensors.split(sample.x, [1, -1]), lambda: tensors.unbind(sample.x)):
             with pytest.raises(ValueError, match="not known"):
                 call()
         with pytest.raises(ValueError, match="lengths"):
-            tensors.split(made.x, [1, 1], axis=1)
+            tensors.split(sample.x, [1, 1], axis=1)
         with pytest.raises(ValueError, match="lengths"):
-            tensors.split(made.x, [-1, -1], axis=1)
+            tensors.split(sample.x, [-1, -1], axis=1)
 
 
 def test_a_clone_for_tests_reads_running_means() -> None:
@@ -683,16 +683,16 @@ def test_settings_of_several_kinds_are_not_confused() -> None:
 
 
 def test_two_losses_with_an_optimiser_each() -> None:
-    with Made() as made:
-        second = tensors.sum(made.w * made.w)
-        SGD(0.5).minimize(made.loss, parameters=[made.w])
+    with Sample() as sample:
+        second = tensors.sum(sample.w * sample.w)
+        SGD(0.5).minimize(sample.loss, parameters=[sample.w])
         ((_, gradient),) = append_backward(second)
-        SGD(0.25).apply_gradients([(made.w, gradient)])
+        SGD(0.25).apply_gradients([(sample.w, gradient)])
         with pytest.raises(ValueError, match="minimize"):
-            append_backward(tensors.sum(made.w * 2.0))
+            append_backward(tensors.sum(sample.w * 2.0))
     with static.scope_guard(static.Scope()):
-        Executor().run(made.startup)
-        (found,) = Executor().run(made.main, {"x": X}, [gradient])
+        Executor().run(sample.startup)
+        (found,) = Executor().run(sample.main, {"x": X}, [gradient])
         assert found == pytest.approx(2 * W)
         assert np.asarray(static.global_scope().find_var("w")) == pytest.approx(W - 0.5 * W_GRAD - 0.25 * 2 * W)
 
@@ -700,21 +700,21 @@ def test_two_losses_with_an_optimiser_each() -> None:
 # ------------------------------------------------------------------ what is listed
 
 
-def kinds(made: Made, start: int) -> list[str]:
-    return [op.type for op in made.main.global_block().ops[start:]]
+def kinds(sample: Sample, start: int) -> list[str]:
+    return [op.type for op in sample.main.global_block().ops[start:]]
 
 
 def test_operations_are_listed_again_before_their_gradients() -> None:
-    with Made() as made:
-        a = tensors.add(made.x, 1.0)  # type: ignore[attr-defined]
+    with Sample() as sample:
+        a = tensors.add(sample.x, 1.0)  # type: ignore[attr-defined]
         b = tensors.tanh(a)  # type: ignore[attr-defined]
-        c = tensors.matmul(b, made.w)
+        c = tensors.matmul(b, sample.w)
         d = tensors.exp(c)  # type: ignore[attr-defined]
         e = tensors.square(d)  # type: ignore[attr-defined]
-        start = len(made.main.global_block().ops) + 1
+        start = len(sample.main.global_block().ops) + 1
         loss = tensors.sum(e)
         _, found = append_backward(loss, checkpoints=[d, b])
-        listed = made.main.global_block().ops[start:]
+        listed = sample.main.global_block().ops[start:]
     assert found == [b.name, d.name]
     gradients_after, again, gradients_between = (
         ["fill_constant", "reduce_sum_grad", "square_grad"],
@@ -728,66 +728,66 @@ def test_operations_are_listed_again_before_their_gradients() -> None:
 
 
 def test_what_is_dropped_again_reads_a_seed() -> None:
-    with Made() as made:
-        dropped = network.dropout(made.a, 0.5)
-        b = dropped * made.v
+    with Sample() as sample:
+        dropped = network.dropout(sample.a, 0.5)
+        b = dropped * sample.v
         loss = tensors.sum(b)
         pairs, _ = append_backward(loss, checkpoints=[b])
-        ops = made.main.global_block().ops
+        ops = sample.main.global_block().ops
     seeds = [op.output_arg_names for op in ops if op.type == "seed"]
     masks = [op.input_arg_names for op in ops if op.type == "keep_mask"]
     assert len(seeds) == 1
     assert len(masks) == 2
     assert all(seeds[0][0] in read for read in masks)
     mask_of = (X @ W != 0) * 1.0
-    b_value, gradient = made.run([b, next(g for p, g in pairs if p.name == "v")])
+    b_value, gradient = sample.run([b, next(g for p, g in pairs if p.name == "v")])
     assert gradient == pytest.approx((b_value / V).sum(0))
     assert np.all((b_value == 0) | (mask_of != 0))
 
 
 def test_a_loop_is_not_computed_again() -> None:
-    with Made() as made:
-        y = static.nn.cond(tensors.sum(made.x) > 0.0, lambda: made.b * 2.0, lambda: made.b)
+    with Sample() as sample:
+        y = static.nn.cond(tensors.sum(sample.x) > 0.0, lambda: sample.b * 2.0, lambda: sample.b)
         with pytest.raises(BadArgument, match="computed again"):
-            append_backward(tensors.sum(y), checkpoints=[made.b])
+            append_backward(tensors.sum(y), checkpoints=[sample.b])
 
 
 def test_parts_are_summed_before_the_sum_is_read() -> None:
-    with Made() as made:
-        y = made.a * made.a + made.a
-        start = len(made.main.global_block().ops) + 2
+    with Sample() as sample:
+        y = sample.a * sample.a + sample.a
+        start = len(sample.main.global_block().ops) + 2
         append_backward(tensors.sum(y))
-        assert kinds(made, start) == ["reduce_sum_grad", "elementwise_add_grad", "elementwise_mul_grad", "sum", "matmul_v2_grad"]
+        assert kinds(sample, start) == ["reduce_sum_grad", "elementwise_add_grad", "elementwise_mul_grad", "sum", "matmul_v2_grad"]
 
 
 def test_gradients_of_views_and_targets_that_were_asked_for_before() -> None:
     """What an earlier call handed out is still what later operations read."""
-    with Made() as made:
-        turned = tensors.transpose(made.w, [1, 0])  # type: ignore[attr-defined]
+    with Sample() as sample:
+        turned = tensors.transpose(sample.w, [1, 0])  # type: ignore[attr-defined]
         y = tensors.square(turned)  # type: ignore[attr-defined]
-        gradients([y, turned], [made.w])
+        gradients([y, turned], [sample.w])
         first = gradients(tensors.sum(y), turned)[0]
         second = gradients(tensors.sum(y * turned), turned)[0]
-    a, b = made.run([first, second])
+    a, b = sample.run([first, second])
     assert a == pytest.approx(2 * W.T)
     assert b == pytest.approx(3 * W.T**2)
 
 
 def test_a_target_that_is_cut_stays_cut() -> None:
-    with Made() as made:
-        stopped = made.w.detach()
-        y = tensors.square(made.w + stopped)  # type: ignore[attr-defined]
-        (first,) = gradients([y, stopped * 2.0, stopped], [made.w])
-        (second,) = gradients(first, [made.w])
-    a, b = made.run([first, second])
+    with Sample() as sample:
+        stopped = sample.w.detach()
+        y = tensors.square(sample.w + stopped)  # type: ignore[attr-defined]
+        (first,) = gradients([y, stopped * 2.0, stopped], [sample.w])
+        (second,) = gradients(first, [sample.w])
+    a, b = sample.run([first, second])
     assert a == pytest.approx(4 * W)
     assert b == pytest.approx(2 * np.ones_like(W))
 
 
 def test_what_is_made_of_cut_variables_alone_is_a_leaf() -> None:
-    with Made() as made:
-        (found,) = gradients(made.loss, [made.a], no_grad_set={"w"})
-    assert made.run([found])[0] == pytest.approx(np.ones((2, 2)) * V)
+    with Sample() as sample:
+        (found,) = gradients(sample.loss, [sample.a], no_grad_set={"w"})
+    assert sample.run([found])[0] == pytest.approx(np.ones((2, 2)) * V)
 
 
 # ------------------------------------------------------------------ what is known only when it runs
@@ -807,10 +807,10 @@ def test_a_seed_of_another_shape_is_refused_when_it_is_fed(shapes: Any) -> None:
 
 
 def test_a_seed_of_another_program() -> None:
-    with Made() as other:
+    with Sample() as other:
         seed = other.b * 1.0
-    with Made() as made, pytest.raises(ValueError, match="different programs"):
-        gradients(made.b, made.w, seed)
+    with Sample() as sample, pytest.raises(ValueError, match="different programs"):
+        gradients(sample.b, sample.w, seed)
 
 
 def test_gradients_of_gradients_with_respect_to_what_is_fed_by_name() -> None:
@@ -824,12 +824,12 @@ def test_gradients_of_gradients_with_respect_to_what_is_fed_by_name() -> None:
 
 
 def test_gradients_that_were_made_together() -> None:
-    with Made() as made:
-        pairs = append_backward(made.loss, [made.b, made.a, made.w])
+    with Sample() as sample:
+        pairs = append_backward(sample.loss, [sample.b, sample.a, sample.w])
         with pytest.raises(ValueError, match="made together"):
             gradients(pairs[2][1], pairs[1][1])
         (found,) = gradients(tensors.sum(pairs[2][1] * pairs[2][1]), pairs[2][1])
-    assert made.run([found])[0] == pytest.approx(2 * W_GRAD)
+    assert sample.run([found])[0] == pytest.approx(2 * W_GRAD)
 
 
 @pytest.mark.parametrize("make", [lambda x, c: x * c, lambda x, c: c * x, lambda x, c: x**c, lambda x, c: tensors.clip(x, -c, c)])

@@ -200,11 +200,11 @@ def test_the_numpy_code_that_stands_behind_a_kernel_is_found(runs: list[str]) ->
 def test_relations_of_extents_are_asked_for_without_the_stages(runs: list[str]) -> None:
     text = "def split(x, y):\n    z = x * 1.0\n    z[: len(y)] = y * z[: len(y)]\n    return np.sum(z[:-1] * y)"
     args = (np.arange(4.0), np.arange(3.0))
-    wanted = symgrad.grad(new(text))(*args).tolist()
+    expected = symgrad.grad(new(text))(*args).tolist()
     runs.clear()
-    assert symgrad.grad(new(text), jit=True)(*args).tolist() == wanted
+    assert symgrad.grad(new(text), jit=True)(*args).tolist() == expected
     first = list(runs)
-    assert symgrad.grad(new(text), jit=True)(*args).tolist() == wanted
+    assert symgrad.grad(new(text), jit=True)(*args).tolist() == expected
     assert runs == first
     derivative = symgrad.grad(new(text), jit=True)
     with pytest.raises(ValueError):

@@ -135,9 +135,9 @@ def test_right_on_every_path(function: Any, jit: bool) -> None:
     x = np.array([0.3, -1.2, 0.7, 1.9])
     for c in (0.7, 2.0) if jit or function is steps_that_are_computed_on_the_path else (0.7, -0.7, 2.0, 6.0):
         value, slope = gradient(x, c)
-        wanted = [(function(x + s, c) - function(x - s, c)) / 2e-6 for s in 1e-6 * np.eye(4)]
+        expected = [(function(x + s, c) - function(x - s, c)) / 2e-6 for s in 1e-6 * np.eye(4)]
         assert value == pytest.approx(function(x.copy(), c), rel=1e-12), c
-        np.testing.assert_allclose(slope, wanted, rtol=1e-5, atol=1e-6, err_msg=str(c))
+        np.testing.assert_allclose(slope, expected, rtol=1e-5, atol=1e-6, err_msg=str(c))
 
 
 def test_a_view_that_no_round_has_bound() -> None:

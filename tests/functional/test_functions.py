@@ -62,7 +62,7 @@ def test_first_derivative(function: Callable[..., Any], inputs: list[Any], setti
     generator = np.random.default_rng(1)
     sources, outs = recorded(function, inputs, settings)
     weights = [generator.normal(size=o.shape) for o in outs]
-    found = grad(outs, sources, [Tensor(w) for w in weights], allow_unused=True)
+    actual = grad(outs, sources, [Tensor(w) for w in weights], allow_unused=True)
     directions = [direction(function, generator, s.shape) for s in sources]
 
     def moved(t: float) -> float:
@@ -70,7 +70,7 @@ def test_first_derivative(function: Callable[..., Any], inputs: list[Any], setti
         return weighted(function, [v + t * next(rest) if active(v) else v for v in inputs], settings, weights)
 
     expected = (moved(STEP) - moved(-STEP)) / (2 * STEP)
-    made = sum(float(np.sum(g.numpy() * d)) for g, d in zip(found, directions, strict=True) if g is not None)
+    made = sum(float(np.sum(g.numpy() * d)) for g, d in zip(actual, directions, strict=True) if g is not None)
     assert made == pytest.approx(expected, rel=1e-5, abs=1e-6)
 
 
@@ -86,15 +86,15 @@ def test_second_derivative(function: Callable[..., Any], inputs: list[Any], sett
         sources, outs = recorded(function, [v + t * next(rest) if active(v) else v for v in inputs], settings)
         if not weights:
             weights.extend(generator.normal(size=o.shape) for o in outs)
-        found = grad(outs, sources, [Tensor(w) for w in weights], create_graph=True, allow_unused=True)
-        parts = [(g * Tensor(d)).sum() for g, d in zip(found, directions, strict=True) if g is not None]
+        actual = grad(outs, sources, [Tensor(w) for w in weights], create_graph=True, allow_unused=True)
+        parts = [(g * Tensor(d)).sum() for g, d in zip(actual, directions, strict=True) if g is not None]
         return sources, sum(parts[1:], parts[0]) if parts else None
 
     sources, slope = first(0.0)
     if slope is None:
         return
-    found = grad(slope, sources, allow_unused=True)
-    made = sum(float(np.sum(g.numpy() * d)) for g, d in zip(found, directions, strict=True) if g is not None)
+    actual = grad(slope, sources, allow_unused=True)
+    made = sum(float(np.sum(g.numpy() * d)) for g, d in zip(actual, directions, strict=True) if g is not None)
     up, down = first(STEP)[1], first(-STEP)[1]
     assert up is not None
     assert down is not None

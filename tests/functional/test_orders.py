@@ -72,11 +72,11 @@ def test_arrays_without_axes(function: Callable[..., Any], inputs: list[Any], se
     first = [np.array(v.reshape(-1)[0], dtype if active(v) else v.dtype) for v in inputs]
     sources, single = recorded(function, first, settings)
     assert [o.shape for o in single] == [[]]
-    for found, whole, source in zip(grad(single, sources, allow_unused=True), expected, sources, strict=True):
-        assert (found is None) == (whole is None)
-        if found is not None:
-            assert (found.shape, found.dtype) == (source.shape, source.dtype)
-            assert found.item() == pytest.approx(whole.numpy().reshape(-1)[0], rel=1e-5)
+    for actual, whole, source in zip(grad(single, sources, allow_unused=True), expected, sources, strict=True):
+        assert (actual is None) == (whole is None)
+        if actual is not None:
+            assert (actual.shape, actual.dtype) == (source.shape, source.dtype)
+            assert actual.item() == pytest.approx(whole.numpy().reshape(-1)[0], rel=1e-5)
 
 
 @pytest.mark.parametrize(("function", "inputs", "settings"), [s for _, s in ELEMENTWISE], ids=[n for n, _ in ELEMENTWISE])

@@ -59,8 +59,8 @@ def test_one_element_and_none(mode: str) -> None:
     for d in (compiled, plain):
         d(np.linspace(0.0, 1.0, 3), 0.5)
     empty = (np.zeros(0), 0.5)
-    found, expected = outcome(compiled, *empty), outcome(f, *empty)
-    assert found == expected if mode != "constant" else found[0] == expected
+    actual, expected = outcome(compiled, *empty), outcome(f, *empty)
+    assert actual == expected if mode != "constant" else actual[0] == expected
 
 
 @pytest.mark.parametrize("mode", MODES)

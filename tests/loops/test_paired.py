@@ -127,8 +127,8 @@ def test_what_is_not_finite_in_pairs_that_are_left_out_changes_nothing() -> None
         x[place, 1] = np.inf
         compiled, plain = (symgrad.value_and_grad(all_but_the_first_two, wrt=("x", "w"), jit=jit) for jit in (True, False))
         keep_kernels(compiled)
-        found, expected = compiled(x, w), plain(x, w)
+        actual, expected = compiled(x, w), plain(x, w)
         assert "product_into(products" in symgrad.grad(all_but_the_first_two, wrt=("x", "w"), jit=True).source(x, w)
-        for one, other in zip((found[0], *found[1]), (expected[0], *expected[1]), strict=True):
+        for one, other in zip((actual[0], *actual[1]), (expected[0], *expected[1]), strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12)
-        assert np.isfinite(found[1][0][3:]).all() == (place < 2)
+        assert np.isfinite(actual[1][0][3:]).all() == (place < 2)

@@ -112,10 +112,10 @@ def test_the_text_before_and_the_text_after_give_the_same(name: str, before: str
     tried = 0
     for args in arguments(second.params, NUMBERS[:1]):
         try:
-            expected, found = oracle(first, args[: len(first.params)]), oracle(second, args)
+            expected, actual = oracle(first, args[: len(first.params)]), oracle(second, args)
         except (ValueError, IndexError):
             continue  # extents that do not go together, or of 1 where loops were not made for it
-        for one, other in zip(found, expected, strict=True):
+        for one, other in zip(actual, expected, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
             assert np.shape(one) == np.shape(other)
         tried += 1

@@ -49,9 +49,9 @@ def held(function: Any, wrt: Any, *arguments: Any) -> Any:
     spoil(out)
     left = left_to_numpy(pullback)
     for k in (0, 1, 0, 2, 1):
-        found = pullback(seeds[k])
-        assert same(found, wanted[k], 1e-9, 1e-12), (found, wanted[k])
-        spoil(found)
+        actual = pullback(seeds[k])
+        assert same(actual, wanted[k], 1e-9, 1e-12), (actual, wanted[k])
+        spoil(actual)
     assert not left
     return pullback
 
@@ -273,8 +273,8 @@ def test_what_kernels_do_not_take_runs_again_with_the_arguments_of_then(monkeypa
     monkeypatch.setitem(pullback.__globals__, "array_seed", not_taken)
 
     for seed in (np.ones(2, np.float32), np.array([0.5, -1.0], np.float32)):
-        found, expected = pullback(seed), plain(seed)
-        assert same((*found[0]["b"], found[0]["y"], found[1]), (*expected[0]["b"], expected[0]["y"], expected[1]))
+        actual, expected = pullback(seed), plain(seed)
+        assert same((*actual[0]["b"], actual[0]["y"], actual[1]), (*expected[0]["b"], expected[0]["y"], expected[1]))
     assert len(left) == 2
 
 

@@ -152,10 +152,10 @@ def test_both_targets_raise_what_the_function_raises(function: Callable[..., Any
     kinds = set()
     for args in calls:
         keep_kernels(compiled)
-        found, expected, own = (outcome(run, *args) for run in (compiled, plain, function))
+        actual, expected, own = (outcome(run, *args) for run in (compiled, plain, function))
         raised = isinstance(own, tuple)
 
-        assert same(found, expected), args
+        assert same(actual, expected), args
         assert isinstance(expected[0], str) == raised, (args, expected, own)
         assert not raised or expected[0] == own[0], (args, expected, own)
         kinds.add(raised)

@@ -47,8 +47,8 @@ def check(seed: int, length: int) -> bool | None:
         except symgrad.SymgradError:
             return None
         for args in (arguments(), *odd_arguments()):
-            found, expected = (outcome(derivative, *args) for derivative in (compiled, plain))
-            assert same(found, expected, 1e-9, 1e-11), f"program {seed} of length {length} at {args}: {found}, not {expected}\n{text}"
+            actual, expected = (outcome(derivative, *args) for derivative in (compiled, plain))
+            assert same(actual, expected, 1e-9, 1e-11), f"program {seed} of length {length} at {args}: {actual}, not {expected}\n{text}"
         kernels = [value for name, value in compiled.compiled(*arguments()).__globals__.items() if name.endswith("_kernel")]
         for kernel in kernels:
             assert isinstance(outcome(kernel, *arguments())[0], float), f"the kernel of program {seed} of length {length} gives up\n{text}"
@@ -82,8 +82,8 @@ def check_arrays(seed: int, length: int) -> bool | None:
             expected = plain(*at())
         except symgrad.SymgradError:
             return None
-        found = outcome(compiled, *at())
-        assert same(found, expected, 1e-9, 1e-11), f"program {seed} of length {length}: {found}, not {expected}\n{text}"
+        actual = outcome(compiled, *at())
+        assert same(actual, expected, 1e-9, 1e-11), f"program {seed} of length {length}: {actual}, not {expected}\n{text}"
         return any(name.endswith("_kernel") for name in compiled.compiled(*at()).__globals__)
 
 

@@ -71,10 +71,10 @@ def test_expressions_of_numbers(expressions: str, numbers: list[Any]) -> None:
     compiled = symgrad.grad(function, jit=True).primal
     for arguments in itertools.product(numbers, repeat=2):
         keep_kernels(compiled)
-        found, expected = outcome(compiled, arguments), outcome(function, arguments)
+        actual, expected = outcome(compiled, arguments), outcome(function, arguments)
         if isinstance(expected, tuple) and any(isinstance(value, complex) for value in expected):
             expected = "NoDerivative"  # of a power that Python makes complex
-        assert same(found, expected), (arguments, found, expected)
+        assert same(actual, expected), (arguments, actual, expected)
     assert "njit" in compiled.source()
 
 
@@ -110,15 +110,15 @@ def picked(x, y):
 def test_narrow_floats_stay_narrow_where_loops_and_branches_meet(function: Any, x: list[float]) -> None:
     for y in (np.float32(0.3), 0.3, np.float64(0.3)):
         derivatives = [symgrad.value_and_grad(function, wrt=(0, 1), jit=jit) for jit in ("auto", False)]
-        found, expected = (derived(np.float32(x), y) for derived in derivatives)
+        actual, expected = (derived(np.float32(x), y) for derived in derivatives)
 
         # what is NumPy's on one path and Python's on another is Python's, as docs/numba.md says
-        either = function is picked and type(y) is np.float64 and type(found[0]) is float
-        assert same(found[0], expected[0]) or either and found[0] == expected[0], (y, found, expected)
-        assert same(found[1][1], expected[1][1]) or type(y) is float or either, (y, found, expected)
-        np.testing.assert_allclose(found[1][0], expected[1][0], rtol=1e-6)
-        np.testing.assert_allclose(found[1][1], expected[1][1], rtol=1e-6)
-        assert found[1][0].dtype == expected[1][0].dtype
+        either = function is picked and type(y) is np.float64 and type(actual[0]) is float
+        assert same(actual[0], expected[0]) or either and actual[0] == expected[0], (y, actual, expected)
+        assert same(actual[1][1], expected[1][1]) or type(y) is float or either, (y, actual, expected)
+        np.testing.assert_allclose(actual[1][0], expected[1][0], rtol=1e-6)
+        np.testing.assert_allclose(actual[1][1], expected[1][1], rtol=1e-6)
+        assert actual[1][0].dtype == expected[1][0].dtype
 
 
 def test_where_values_lie_in_memory_is_not_seen_in_the_text() -> None:

@@ -171,10 +171,10 @@ def test_compiled_loops_give_what_numpy_gives(function: Any, wrt: Any, calls: li
 def test_the_corpus_gives_the_same_on_both_targets(program: Program) -> None:
     compiled, plain = (symgrad.value_and_grad(program.function, wrt=program.wrt, jit=jit) for jit in ("auto", False))
     for size in program.sizes:
-        found, expected = compiled(*program.arguments(size)), plain(*program.arguments(size))
+        actual, expected = compiled(*program.arguments(size)), plain(*program.arguments(size))
         narrow = any(getattr(leaf, "dtype", None) == np.float32 for leaf in leaves(expected))
 
-        for one, other in zip(leaves(found), leaves(expected), strict=True):
+        for one, other in zip(leaves(actual), leaves(expected), strict=True):
             assert np.shape(one) == np.shape(other)
             np.testing.assert_allclose(one, other, rtol=1e-4 if narrow else 1e-9, atol=1e-5 if narrow else 1e-12)
 
@@ -183,7 +183,7 @@ def test_the_corpus_gives_the_same_on_both_targets(program: Program) -> None:
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
 def test_pullbacks_of_the_corpus_give_the_same_on_both_targets(program: Program) -> None:
     for size in program.sizes:
-        (out, found), (other, expected) = (
+        (out, actual), (other, expected) = (
             symgrad.vjp(program.function, *program.arguments(size), wrt=program.wrt, jit=jit) for jit in ("auto", False)
         )
         np.testing.assert_allclose(out, other, rtol=1e-4)
@@ -191,7 +191,7 @@ def test_pullbacks_of_the_corpus_give_the_same_on_both_targets(program: Program)
             seed = np.full_like(other, scale) if isinstance(other, np.ndarray | np.generic) else scale
             gradients = list(leaves(expected(seed)))
             narrow = any(getattr(leaf, "dtype", None) == np.float32 for leaf in gradients)
-            for one, leaf in zip(leaves(found(seed)), gradients, strict=True):
+            for one, leaf in zip(leaves(actual(seed)), gradients, strict=True):
                 assert np.shape(one) == np.shape(leaf)
                 np.testing.assert_allclose(one, leaf, rtol=1e-4 if narrow else 1e-9, atol=1e-5 if narrow else 1e-12)
 

@@ -459,9 +459,9 @@ def test_functions_of_probabilities_are_those_of_scipy_at_their_ends(name: str) 
     function = symgrad.from_source(f"def f(x):\n    return special.{name}(x)\n", globals={"np": np, "special": special})
     compiled = symgrad.grad(function, jit=True).primal
     with np.errstate(all="ignore"):
-        wanted = function(inside)
-        np.testing.assert_allclose(compiled(inside), wanted, rtol=3e-14)
-        np.testing.assert_allclose([compiled(float(x)) for x in inside], wanted, rtol=3e-14)
+        expected = function(inside)
+        np.testing.assert_allclose(compiled(inside), expected, rtol=3e-14)
+        np.testing.assert_allclose([compiled(float(x)) for x in inside], expected, rtol=3e-14)
 
 
 @pytest.mark.parametrize("name", ["xlogy", "xlog1py", "rel_entr", "kl_div"])

@@ -158,9 +158,9 @@ def test_cosines_and_sines(name: str, kind: int, norm: str | None) -> None:
         function = symgrad.from_source(text, "f")
         value, made = symgrad.value_and_grad(function)(x, w)
         step = RNG.normal(size=(2, length))
-        wanted = (function(x + 1e-6 * step, w) - function(x - 1e-6 * step, w)) / 2e-6
+        expected = (function(x + 1e-6 * step, w) - function(x - 1e-6 * step, w)) / 2e-6
         assert value == pytest.approx(np.sum(w * getattr(fft, name)(x, kind, norm=norm) ** 3), rel=1e-12)
-        assert np.sum(made * step) == pytest.approx(wanted, rel=1e-6)
+        assert np.sum(made * step) == pytest.approx(expected, rel=1e-6)
 
 
 def test_cosines_over_axes() -> None:

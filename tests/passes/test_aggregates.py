@@ -95,14 +95,14 @@ def test_strange_arguments_give_what_arrays_give(
     if jit:
         pytest.importorskip("numba")
     derived = symgrad.value_and_grad(function, jit="auto" if jit else False)
-    found = [outcome(derived, *args) for args in calls]
+    actual = [outcome(derived, *args) for args in calls]
     monkeypatch.setattr(runner, "passes_of", lambda stage: stage.without("scalar_replacement").passes)
     forget_all()
     plain = symgrad.value_and_grad(function)
     expected = [outcome(plain, *args) for args in calls]
     forget_all()
 
-    for args, one, other in zip(calls, found, expected, strict=True):
+    for args, one, other in zip(calls, actual, expected, strict=True):
         value = outcome(function, *args)
         assert same(one, other, 1e-13), args
         if not isinstance(value, tuple):

@@ -72,12 +72,12 @@ def test_the_text_before_and_the_text_after_give_the_same(name: str, title: str,
     first, second = parse(before), parse(after)
     tried = 0
     for args in arguments(first.params):
-        expected, found = outcome(first, args), outcome(second, args)
+        expected, actual = outcome(first, args), outcome(second, args)
         if isinstance(expected, str):
-            tried += expected == "ZeroDivisionError" == found
+            tried += expected == "ZeroDivisionError" == actual
             continue  # extents that do not go together, loops that do not end
-        assert not isinstance(found, str), found
-        assert agree(found, expected)
+        assert not isinstance(actual, str), actual
+        assert agree(actual, expected)
         tried += 1
     assert tried or (name, title) in NOT_RUN
 

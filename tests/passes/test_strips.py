@@ -25,16 +25,16 @@ def test_pieces_of_three_elements(program: Program, monkeypatch: pytest.MonkeyPa
     args = program.arguments(program.sizes[-1])
     derived = symgrad.grad(program.function, program.wrt)
     entry = derived._entry(tuple(args), {}, None)
-    wanted = derived(*args)
+    expected = derived(*args)
     monkeypatch.setattr(row_tiling, "BLOCK", 3)
     monkeypatch.setattr(row_tiling, "ROWS_BLOCK", 7)
     monkeypatch.setattr(row_tiling, "LEAST", 0)
     monkeypatch.setattr(row_tiling, "OPS", 1)
     made = derived._make(derived._function, entry.signature, entry.compiled.pins)
 
-    found = made.function(*program.arguments(program.sizes[-1]))
+    actual = made.function(*program.arguments(program.sizes[-1]))
 
-    for a, b in zip(flat(wanted), flat(found), strict=True):
+    for a, b in zip(flat(expected), flat(actual), strict=True):
         if isinstance(a, float | np.ndarray):
             np.testing.assert_allclose(b, a, rtol=1e-13, atol=1e-15)
 
@@ -47,10 +47,10 @@ def test_a_long_vector(size: int) -> None:
     derived = symgrad.grad(activated)
     x = np.linspace(-2.0, 2.0, size)
     inner = 0.8 * (x + 0.04 * x**3)
-    wanted = 0.5 * (1.0 + np.tanh(inner)) + 0.5 * x * (1.0 - np.tanh(inner) ** 2) * 0.8 * (1.0 + 0.12 * x * x)
+    expected = 0.5 * (1.0 + np.tanh(inner)) + 0.5 * x * (1.0 - np.tanh(inner) ** 2) * 0.8 * (1.0 + 0.12 * x * x)
 
-    np.testing.assert_allclose(derived(x, 0.8), wanted, rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(derived(x[::-1], 0.8), wanted[::-1], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(derived(x, 0.8), expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(derived(x[::-1], 0.8), expected[::-1], rtol=1e-12, atol=1e-14)
     if size == 1:  # it is another signature, of vectors that are no longer
         return
     assert "for k in range(0, n, 8192):" in derived.source(x, 0.8, optimize="speed")

@@ -67,10 +67,10 @@ def test_gradients_of_sums_of_products_that_are_broadcast(rank: int, tmp_path: P
         s = np.sum(wide[0] * wide[1], axis=over, keepdims=True)
         g = np.cos(s) * s + np.sin(s)
         derived = symgrad.grad(function, wrt=("a", "b"))
-        for found, x, other in zip(derived(a, b), wide, wide[::-1], strict=True):
+        for actual, x, other in zip(derived(a, b), wide, wide[::-1], strict=True):
             lacking = tuple(k for k, e in enumerate(x.shape) if e == 1)
             expected = np.sum(np.broadcast_to(g * other, np.broadcast_shapes(x.shape, other.shape)), axis=lacking)
-            np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12, err_msg=text)
+            np.testing.assert_allclose(actual, expected, rtol=1e-10, atol=1e-12, err_msg=text)
         forms |= forms_in(derived, a, b)
 
     assert forms >= ({".dot("} if rank == 2 else {".dot(", "np.einsum("}), forms

@@ -12,10 +12,10 @@ from symgrad.runtime.support import scatter_add
 
 
 def agree(x: Any, path: Any, v: Any) -> None:
-    expected, found = x.copy(), x.copy()
+    expected, actual = x.copy(), x.copy()
     np.add.at(expected, path, v)
-    scatter_add(found, path, v)
-    np.testing.assert_array_equal(found, expected)
+    scatter_add(actual, path, v)
+    np.testing.assert_array_equal(actual, expected)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
@@ -56,9 +56,9 @@ def test_the_gradient_of_a_table_that_is_read_by_rows() -> None:
     chance = np.random.default_rng(2)
     table, rows, w = chance.normal(size=(30, 8)), chance.integers(0, 30, 400), chance.normal(size=(8, 3))
     derived = symgrad.grad(loss)
-    wanted = np.zeros_like(table)
-    np.add.at(wanted, rows, (1.0 - np.tanh(table[rows] @ w) ** 2) @ w.T)
+    expected = np.zeros_like(table)
+    np.add.at(expected, rows, (1.0 - np.tanh(table[rows] @ w) ** 2) @ w.T)
 
-    np.testing.assert_allclose(derived(table, rows, w), wanted, rtol=1e-13)
+    np.testing.assert_allclose(derived(table, rows, w), expected, rtol=1e-13)
     assert "scatter_add(table_grad, rows" in derived.source(table, rows, w, optimize="speed")
     assert "np.add.at(table_grad, rows" in derived.source(table, rows, w)

@@ -45,12 +45,12 @@ def test_patterns_hold_what_differences_find(text: str, args: dict[str, Any]) ->
     func = program(text, args)
     results = [k for k, out in enumerate(func.body.yields) if is_float(out.type)]
     wrt = [k for k, name in enumerate(args) if name in active(args)]
-    found = pattern_of(func, list(args.values()), wrt, results, {})
+    actual = pattern_of(func, list(args.values()), wrt, results, {})
     expected = differences(text, args, results)
 
-    pattern = np.zeros(found.shape, bool)
-    for row in range(found.shape[0]):
-        pattern[row, found.columns[found.offsets[row] : found.offsets[row + 1]]] = True
+    pattern = np.zeros(actual.shape, bool)
+    for row in range(actual.shape[0]):
+        pattern[row, actual.columns[actual.offsets[row] : actual.offsets[row + 1]]] = True
     assert expected.size == 0 or expected.shape == pattern.shape
     if expected.size:
         assert not np.any((np.abs(expected) > 1e-5) & ~pattern)

@@ -321,11 +321,11 @@ def test_functions_that_store_in_their_arguments_are_compared_on_copies(name: st
     function, make = STORING[name]
     code, held, expected = anew(function), make(), make()
     with runs_of(code) as runs:
-        found = outcome_of(api(code), 1.5, held)
+        actual = outcome_of(api(code), 1.5, held)
     assert len(runs) == 1
     value = outcome_of(function, 1.5, expected)
     assert held == expected
-    assert value == (found[0] if api is symgrad.value_and_grad and not isinstance(found, str) else value)
+    assert value == (actual[0] if api is symgrad.value_and_grad and not isinstance(actual, str) else value)
     assert "unverified" not in symgrad.grad(anew(function)).explain(1.5, make())
 
 

@@ -14,14 +14,15 @@ from symgrad.adjoint.saving.costs import Costs
 from symgrad.ir.core import ONE, Block, Call, Const, For, Func, Op, Operand, Value, clone_block, operands_within, substitute
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Scalar, ShapeOf, Tape, is_complex
+from symgrad.ops.analysis.invariants import invariant_ops
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, USER_ROWS
 
 
 def common(block: Block) -> list[Op]:
     """Remove the ops that do not depend on the arguments of a block; only those whose results get memory that nothing writes to."""
-    fixed = fixed_ops(block, {*block.args}, stores_of(block))
-    chosen = set(fixed.values())
+    stores = stores_of(block)
+    chosen = set(invariant_ops(block, {*block.args}, stores.may_move).values())
     moved = [op for op in block.ops if isinstance(op, Call) and op in chosen]
     block.ops = [op for op in block.ops if not isinstance(op, Call) or op not in chosen]
     return list(moved)
@@ -41,13 +42,13 @@ def distributed(block: Block, builder: Builder, costs: Costs) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The memory of a block, to ask whether anything writes to a value's."""
+    """The memory of a block, which tells the ops that may move."""
 
     memory: Memory
 
-    def hold(self, op: Op) -> bool:
-        """Whether anything writes to the memory of a result."""
-        return any(self.memory.find(out) in self.memory.stores for out in op.outs)
+    def may_move(self, op: Call) -> bool:
+        """Whether the op has the same result at any position, in memory that nothing writes to."""
+        return is_repeatable(op) and not any(self.memory.find(out) in self.memory.stores for out in op.outs)
 
 
 def stores_of(block: Block) -> Stores:
@@ -55,17 +56,6 @@ def stores_of(block: Block) -> Stores:
     layout = Layout()
     layout.enter(block)
     return Stores(Memory.of(Func("once", block), layout))
-
-
-def fixed_ops(block: Block, varying: set[Value], stores: Stores) -> dict[Value, Call]:
-    """The ops of a block that do not depend on varying values, by their results; the results of all others become varying."""
-    fixed: dict[Value, Call] = {}
-    for op in block.ops:
-        if isinstance(op, Call) and is_repeatable(op) and varying.isdisjoint(op.operands) and not stores.hold(op):
-            fixed |= dict.fromkeys(op.outs, op)
-        else:
-            varying.update(op.outs)
-    return fixed
 
 
 def is_repeatable(op: Call) -> bool:
@@ -92,7 +82,7 @@ class Distribution:
         if count is None or not varying.isdisjoint((loop.start, loop.stop)):
             return None
         varying.update(loop.carried)
-        fixed = set(fixed_ops(loop.body, varying, self.stores).values())
+        fixed = set(invariant_ops(loop.body, varying, self.stores.may_move).values())
         first = Block([loop.index])
         items: list[Value] = []
         chosen: set[Op] = set()

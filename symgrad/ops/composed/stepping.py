@@ -123,18 +123,8 @@ class WalkOfValues(Stepping):
         return list(self.owner.values())[self.place - 1]
 
 
-class WalkOfItems(Stepping):
+class WalkOfItems(WalkOfValues):
     """``iter`` of ``d.items()``."""
-
-    def __init__(self, owner: Any) -> None:
-        self.owner = owner
-        self.size = len(owner)
-        self.place = 0
-
-    def left(self) -> Any:
-        if len(self.owner) != self.size:
-            raise RuntimeError("dictionary changed size during iteration")
-        return self.place < self.size
 
     def take(self) -> Any:
         self.place += 1

@@ -153,29 +153,10 @@ def elementwise(
     )
 
 
-def flat(
-    text: str, *, emit: str | None = None, numpy: str | None = None, math: str | None = None, like: str | None = None, cheap: bool = True
-) -> Row:
-    """Declare a function applied element by element whose derivative is zero."""
-    name, params, settings, _, _ = parse_signature(text)
-    if numpy or math:
-        settings["via"] = None
-    shown, choose = texts(name, params, emit, numpy, math, None)
-    row_law = elementwise_law(lambda s: evaluator(params, like or choose(s)))
-    return add(
-        Row(
-            name,
-            params,
-            row_law,
-            settings,
-            elementwise=True,
-            pullbacks=dict.fromkeys(params),
-            cheap=cheap,
-            emit=shown,
-            math=math,
-            batch=batched.elements,
-        )
-    )
+def flat(text: str, *, cheap: bool = True, **words: Any) -> Row:
+    """Declare a function applied element by element whose derivative is zero; ``words`` as for ``elementwise``."""
+    partials: dict[str, Any] = {f"d{param}": None for param in parse_signature(text)[1]}
+    return elementwise(text, cheap=cheap, **words, **partials)
 
 
 # ------------------------------------------------------------------ laws and texts of the few that are peculiar

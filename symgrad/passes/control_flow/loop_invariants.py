@@ -10,6 +10,7 @@ from symgrad.ir.core import Block, Call, Const, For, Func, Op, Value, While
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ir.unbound import Unbound
 from symgrad.notes import Notes
+from symgrad.ops.analysis.invariants import invariant_ops
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.ops.indexing import steps
 from symgrad.passes.facts import Facts, halves_kept, holds, is_pure
@@ -50,24 +51,22 @@ def _hoisted(block: Block, notes: Notes | None, doubtful: set[Value], split: int
 def _leave(loop: For | While, notes: Notes | None, doubtful: set[Value]) -> list[Op]:
     """The ops that leave a loop, in order."""
     moved: list[Op] = []
-    inside = set(doubtful)
-    for block in loop.blocks:
-        inside.update(block.args)
-        for op in block.ops:
-            inside.update(op.outs)
+    inside = _inside(loop, doubtful)
     _shapes(loop, inside, moved)
     for block in loop.blocks:
-        kept: list[Op] = []
-        for op in block.ops:
-            if isinstance(op, Call) and cannot_raise(op) and not any(a in inside for a in op.args if isinstance(a, Value)):
-                inside.difference_update(op.outs)
-                moved.append(op)
-                if notes is not None:
-                    notes.add("passes", "moved", op.loc, f"computed once, before the loop of line {loop.loc.line}", name=called(op))
-            else:
-                kept.append(op)
-        block.ops = kept
+        chosen = dict.fromkeys(invariant_ops(block, inside, cannot_raise).values())
+        block.ops = [op for op in block.ops if op not in chosen]
+        moved += chosen
+        for op in chosen:
+            if notes is not None:
+                notes.add("passes", "moved", op.loc, f"computed once, before the loop of line {loop.loc.line}", name=called(op))
     return moved
+
+
+def _inside(loop: For | While, doubtful: set[Value]) -> set[Value]:
+    """What varies in a loop, or may be unbound before it."""
+    args = {arg for block in loop.blocks for arg in block.args}
+    return doubtful | args | {out for block in loop.blocks for op in block.ops for out in op.outs}
 
 
 def called(op: Call) -> str:
@@ -173,11 +172,7 @@ class _Lifter:
 
     def leaving(self, loop: For | While) -> list[Call]:
         """The ops that leave a loop, in order."""
-        inside = set(self.doubtful)
-        for block in loop.blocks:
-            inside.update(block.args)
-            for op in block.ops:
-                inside.update(op.outs)
+        inside = _inside(loop, self.doubtful)
         calls: list[Call] = []
         for block in loop.blocks:
             moved = self.taken(block, self.alike(block, inside))
@@ -191,13 +186,8 @@ class _Lifter:
 
     def alike(self, block: Block, inside: set[Value]) -> dict[Value, Call]:
         """The loop-invariant ops of a loop's block, by their results."""
-        handed, varying = {*block.yields}, {*inside}
-        invariant: dict[Value, Call] = {}
-        for op in block.ops:
-            if isinstance(op, Call) and self.may_move(op) and varying.isdisjoint(values(op)) and handed.isdisjoint(op.outs):
-                varying.difference_update(op.outs)
-                invariant |= dict.fromkeys(op.outs, op)
-        return invariant
+        handed = {*block.yields}
+        return invariant_ops(block, {*inside}, lambda op: handed.isdisjoint(op.outs) and self.may_move(op))
 
     def taken(self, block: Block, alike: dict[Value, Call]) -> list[Call]:
         """Take the calls that are worth it out of the block, with the calls whose results they read."""
