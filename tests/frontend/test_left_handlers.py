@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 
 import numpy as np
 import pytest
+from scipy import signal
 
 import symgrad
+from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.flow.edges import RAISED, taken_by
 from symgrad.frontend.flow.joins import Joining
+from symgrad.testing import check_grads
+from tests.plainly import verdict
 
 
 def nested(x, names):
@@ -199,3 +204,22 @@ def test_rounds_begin_without_what_the_way_out_of_the_last_one_kept(function) ->
         jumps = function is raised_in_an_inner_loop and x == 0.25  # it is divided by 0 there alone
         expected = z[0] if jumps else (function(x + 1e-6, z) - function(x - 1e-6, z)) / 2e-6
         assert slope == pytest.approx(expected, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("handler", ["except (ValueError, TypeError):", "except Exception as err:", "finally:"])
+@pytest.mark.parametrize("call", ["np.sum(np.gradient(x) ** 2)", "sum(sorted(x, key=lambda t: -t)[:2])", "np.gradient(x, x**2)[1]"])
+def test_a_call_that_a_composition_may_refuse_stands_under_a_handler(call, handler) -> None:
+    text = f"def f(x):\n    s = 0.5\n    try:\n        s = s + {call}\n    {handler}\n        s = s + x[1]\n    return s * x[0]\n"
+    assert verdict(text, [np.array([1.0, 2.0, 4.0])]) == "right"
+
+
+def test_no_handler_takes_a_refusal() -> None:
+    def smoothed(x, order):
+        try:
+            return np.sum(signal.detrend(x, bp=order) ** 2)
+        except Exception:
+            return x[0]
+
+    check_grads(partial(smoothed, order=[3]), (np.array([1.0, 2.0, 4.0, 3.0, 7.0, 5.0]),))
+    with pytest.raises(UnsupportedArgument, match="breakpoints must be no more"):
+        symgrad.grad(smoothed)(np.array([1.0, 2.0, 4.0]), [5])

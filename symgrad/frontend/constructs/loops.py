@@ -27,10 +27,11 @@ from symgrad.frontend.containers.zipping import lengths_compared
 from symgrad.frontend.flow.absent import definite
 from symgrad.frontend.flow.flow import TestChanges, branch, conditional, counted, forget_result, guess_names, leave, loop_key, proceed, run
 from symgrad.frontend.objects.derived import as_base
-from symgrad.frontend.state.bindings import MISSING, Binding, Generator, Iter, Name, Num, Obj, Ref, Tup, View, is_range
+from symgrad.frontend.state.abstract_values import static_part
+from symgrad.frontend.state.bindings import MISSING, Binding, Generator, Iter, Name, Num, Obj, Ref, View, is_range
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.interruptions import Raised
-from symgrad.frontend.state.program_state import BREAK, NEXT, RETURN, Going, Loop, State, held_items, is_long
+from symgrad.frontend.state.program_state import BREAK, NEXT, RETURN, Going, Loop, held_items, is_long
 from symgrad.frontend.state.tables import statement
 from symgrad.frontend.text.source import assigned
 from symgrad.frontend.values.truths import condition
@@ -284,16 +285,6 @@ def known_test(ctx: Lowering, node: ast.expr) -> bool | None:
     finally:
         ctx.state = kept
     return bool(test.value) if isinstance(test, Const) else None
-
-
-def static_part(binding: Binding, state: State, depth: int = 4) -> object:
-    """What is static of a binding: constants, and the structure of the tuples and objects that hold them."""
-    if isinstance(binding, Num):
-        return repr(binding.operand.value) if isinstance(binding.operand, Const) else None
-    held = state.heap[binding.key] if isinstance(binding, Obj) else enumerate(binding.items) if isinstance(binding, Tup) else binding
-    if isinstance(held, Binding) or not depth:
-        return None if isinstance(held, Ref) else binding
-    return [(name, static_part(item, state, depth - 1)) for name, item in held]
 
 
 def while_written_out(ctx: Lowering, node: ast.While, rest: list[ast.stmt]) -> bool:

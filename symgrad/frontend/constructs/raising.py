@@ -77,8 +77,8 @@ def raised_by(ctx: Lowering, node: ast.expr) -> tuple[Binding, list[Binding]]:
 def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST, cause: Binding | None = None) -> None:
     """Raise an exception of a class, and say from which other one."""
     raisable = Raisable((cls,), exact=True, own=True, count=len(args))
-    refuses = ctx.frame.place is not None and issubclass(cls, SymgradError)  # no handler of the program's sees a refusal
-    if refuses or not is_seen(ctx, raisable):
+    is_refusal = ctx.frame.place is not None and issubclass(cls, SymgradError)  # of a composition of ours: no handler of the user's sees it
+    if is_refusal or not is_seen(ctx, raisable):
         operands = [told_by(ctx, argument, node) for argument in args]
         if (place := ctx.frame.place) is not None and isinstance(operands[0], Const):  # raised by a composition of ours
             told, mark, way_out = str(operands[0].value).partition("; ")

@@ -104,14 +104,14 @@ class JoinedChoices(JoinedArrays):
         """A value of one path, after the join, unused on the other."""
         if can_be_called(binding) and (not isinstance(binding, Choice) or self.is_outer(binding)):
             return binding
-        pair: tuple[Binding, Binding] = (binding, MISSING) if side is self.then else (MISSING, binding)
+        a, b = (binding, MISSING) if side is self.then else (MISSING, binding)
         if isinstance(binding, Obj):
-            return self.binding(*pair, "%alone")
+            return self.binding(a, b, "%alone")
         if isinstance(binding, Choice):
-            test: tuple[Operand, Operand] = (binding.test, FALSE) if side is self.then else (FALSE, binding.test)
-            return Choice(self.out(*test, BOOL, None), self.alone(side, binding.then), self.alone(side, binding.orelse))
+            one, two = (binding.test, FALSE) if side is self.then else (FALSE, binding.test)
+            return Choice(self.out(one, two, BOOL, None), self.alone(side, binding.then), self.alone(side, binding.orelse))
         if isinstance(binding, Num | Ref | Tup | Static) and not holds_object(binding):
-            return self.of_form(*pair, "%alone", self.form(side, binding))
+            return self.of_form(a, b, "%alone", self.form(side, binding))
         return Broken(DIFFERENT)
 
 

@@ -188,6 +188,16 @@ def constant_of(operand: Operand, state: State) -> Operand:
     return operand if known is None else Const(known)
 
 
+def static_part(binding: Binding, state: State, depth: int = 4) -> object:
+    """What is static of a binding: constants, and the structure of the tuples and objects that hold them."""
+    if isinstance(binding, Num):
+        return repr(binding.operand.value) if isinstance(binding.operand, Const) else None
+    held = state.heap[binding.key] if isinstance(binding, Obj) else enumerate(binding.items) if isinstance(binding, Tup) else binding
+    if isinstance(held, Binding) or not depth:
+        return None if isinstance(held, Ref) else binding
+    return [(name, static_part(item, state, depth - 1)) for name, item in held]
+
+
 def settled(binding: Binding, state: State) -> Binding:
     """A binding that may be absent, or one of several, resolved by the path conditions of a state where possible."""
     if isinstance(binding, OneOf):
