@@ -425,6 +425,9 @@ class Joining(JoinedArrays):
 
     def function(self, side: Side, binding: Binding) -> Binding:
         """A function of one path, or one of several, after the join."""
+        if isinstance(binding, Bound) and isinstance(binding.owner, Obj) and binding.owner.key not in self.entry.heap:
+            owner = self.alone(side, binding.owner)
+            return owner if isinstance(owner, Broken) else replace(binding, owner=owner)
         return self.alone(side, binding) if isinstance(binding, Choice) and not self.is_outer(binding) else binding
 
     def alone(self, side: Side, binding: Binding) -> Binding:
