@@ -128,3 +128,30 @@ def test_a_method_of_one_of_two_instances_sees_what_is_assigned_later():
         step = 1e-5
         expected = [(scaled(x + step * e) - scaled(x - step * e)) / (2 * step) for e in np.eye(3)]
         np.testing.assert_allclose(symgrad.grad(scaled)(x), expected, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")
+@pytest.mark.parametrize("jit", [False, True], ids=["numpy", "numba"])
+def test_maps_over_many_seeds_return_trees(jit):
+    """Nothing is known of the result of a pullback or of a linear function before it is called: it may be a tuple or a dict."""
+
+    def product(a, b):
+        return np.sin(a) * b[::-1]
+
+    def tree(a):
+        return {"s": np.sin(a), "p": [np.prod(a), a * a]}
+
+    seeds = np.arange(12.0).reshape(4, 3) - 5.0
+    _, pullback = symgrad.vjp(product, X, X * X, wrt=(0, 1), jit=jit)
+    _, linear = symgrad.linearize(tree, X, jit=jit)
+    by_a, by_b = symgrad.vmap(pullback)(seeds)
+    parts = symgrad.vmap(linear)(seeds)
+
+    np.testing.assert_allclose(by_a, seeds * np.cos(X) * (X * X)[::-1])
+    np.testing.assert_allclose(by_b, (seeds * np.sin(X))[:, ::-1])
+    np.testing.assert_allclose(parts["s"], np.cos(X) * seeds)
+    np.testing.assert_allclose(parts["p"][0], seeds @ (np.prod(X) / X))
+    np.testing.assert_allclose(parts["p"][1], 2.0 * X * seeds)
+    np.testing.assert_allclose(symgrad.vmap(pullback, in_axes=1, out_axes=1)(seeds.T)[0], by_a.T)
+    with pytest.raises(ValueError, match="an empty batch"):
+        symgrad.vmap(pullback)(seeds[:0])

@@ -79,13 +79,14 @@ def tangents_of(forward: Forward, op: Call, targets: list[Target]) -> None:
         for out, tangent in results.items():
             forward.tangents[out] = forward.settle(tangent, out, start, True)
         return
-    out, total = op.outs[0], None
+    out = op.outs[0]
+    total: Operand | None = None
     if (text := pushed.get(" ".join(param for _, _, param, _ in targets))) is not None and len(targets) > 1:
-        total = expansion(forward, op, row, targets, hinted(out)).expand(text)
+        total = operand(expansion(forward, op, row, targets, hinted(out)).expand(text))
     else:
         for target in targets:
             total = added(forward, total, term(forward, op, row, target, len(targets) > 1), hinted(out))
-    assert isinstance(total, Value | Const)
+    assert total is not None
     if isinstance(total, Value) and (total.name or "%").startswith("%"):
         total.name = hinted(out)
     forward.tangents[out] = forward.settle(total, out, start, is_whole(op, targets))
