@@ -50,7 +50,8 @@ _SPREADING = """(out * (reduced_size(shape_of(x), axis=axis) - ddof) if ddof
     else out * reduced_size(shape_of(x), axis=axis) + (reduced_size(shape_of(x), axis=axis) == 1))""".replace("\n", " ")
 _DEVIATION = "sum(dual(x - mean(x, axis=axis, keepdims=True)) * x_tangent, axis=axis, keepdims=keepdims)"
 
-#: rows whose push-forward is a formula: for each operand, over operands, results, settings and the operand's tangent
+#: rows whose push-forward is a formula: for each operand, over operands, results, settings and the operand's tangent; for several operands
+#: with tangents at once, if that is less than the sum of the formulas for each
 PUSHED: dict[str, dict[str, str]] = {
     "sort": {"x": "take_along_axis(x_tangent, argsort(x, axis=axis), axis=axis)"},
     "running_max": {"x": "take_along_axis(x_tangent, running_places(x, out, axis=axis), axis=axis)"},
@@ -72,7 +73,7 @@ PUSHED: dict[str, dict[str, str]] = {
         for name in ("interpolant_columns", "slope_of_columns")
     },
     "inv": {"a": "-(out @ a_tangent @ out)"},
-    "solve": {"a": "-solve(a, a_tangent @ out)", "b": "solve(a, b_tangent)"},
+    "solve": {"a": "-solve(a, a_tangent @ out)", "b": "solve(a, b_tangent)", "a b": "solve(a, b_tangent - a_tangent @ out)"},
     "varied": {
         "v": "v_tangent",
         "angle": "(-1j if rows else 1j) * angle_tangent * shares(v, rows=rows)",
@@ -104,5 +105,5 @@ def apart(row: Row) -> frozenset[str]:
 def checked() -> list[str]:
     """The entries that name no row, or no operand of it that passes a derivative on; a test wants none."""
     entries = [(name, param) for table in (TOGETHER, APART) for name, words in table.items() for param in words.split()]
-    entries += [(name, param) for name, texts in PUSHED.items() for param in texts]
+    entries += [(name, param) for name, texts in PUSHED.items() for params in texts for param in params.split()]
     return [f"{name}.{param}" for name, param in entries if name not in ROWS or param not in ROWS[name].differentiable]

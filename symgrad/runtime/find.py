@@ -22,6 +22,7 @@ MODULES = tuple(
         "solvers",
         "trajectories",
         "compressed",
+        "batches",
     )
 )
 #: modules by their names in emitted text; SciPy's occur in derivatives of functions that call SciPy

@@ -79,9 +79,13 @@ def tangents_of(forward: Forward, op: Call, targets: list[Target]) -> None:
         for out, tangent in results.items():
             forward.tangents[out] = forward.settle(tangent, out, start, True)
         return
-    out, total = op.outs[0], None
-    for target in targets:
-        total = added(forward, total, term(forward, op, row, target, len(targets) > 1), hinted(out))
+    out = op.outs[0]
+    total: Operand | None = None
+    if (text := pushed.get(" ".join(param for _, _, param, _ in targets))) is not None and len(targets) > 1:
+        total = operand(expansion(forward, op, row, targets, hinted(out)).expand(text))
+    else:
+        for target in targets:
+            total = added(forward, total, term(forward, op, row, target, len(targets) > 1), hinted(out))
     assert total is not None
     if isinstance(total, Value) and (total.name or "%").startswith("%"):
         total.name = hinted(out)
@@ -136,18 +140,23 @@ def without_tangent(forward: Forward, op: Call, param: str, source: Operand) -> 
 
 def term(forward: Forward, op: Call, row: Row, target: Target, is_part: bool) -> Operand:
     """The contribution of one operand's tangent; ``is_part``: is it one of several?"""
-    place, position, param, source = target
+    place, _, param, source = target
     builder, tangent, hint = forward.builder, forward.tangents[source], "%t_tangent" if is_part else hinted(op.outs[0])
     if (text := PUSHED.get(op.name, {}).get(param)) is not None:
-        names: dict[str, Any] = {**meanings(op, row), "position": position, f"{param}_tangent": tangent}
-        result = Expansion(builder, names, hint, is_by_numpy(op)).expand(text)
-        return operand(result)
+        return operand(expansion(forward, op, row, [target], hint).expand(text))
     if param in apart(row):
         arguments = [tangent if k == place else a for k, a in enumerate(op.args)]
         return builder.call(op.name, *arguments, hint=hint, **op.settings)
     text = row.partials[param]
     product, _ = scaled(builder, tangent, text, meanings(op, row), hint, is_by_numpy(op))
     return product
+
+
+def expansion(forward: Forward, op: Call, row: Row, targets: list[Target], hint: str | None) -> Expansion:
+    """The instantiation of a formula for the tangents of these operands."""
+    names: dict[str, Any] = meanings(op, row)
+    names |= {f"{param}_tangent": forward.tangents[source] for _, _, param, source in targets}
+    return Expansion(forward.builder, names, hint, is_by_numpy(op))
 
 
 def added(forward: Forward, total: Operand | None, new: Operand, hint: str) -> Operand:

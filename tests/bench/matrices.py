@@ -71,6 +71,45 @@ def recurrence(x):
     return total
 
 
+def quadratic(x, a):
+    return 0.5 * (x @ (a @ x))
+
+
+def logistic(x, rows, labels):
+    z = rows @ x
+    return np.mean(np.log1p(np.exp(-np.abs(z))) + np.maximum(z, 0.0) - labels * z)
+
+
+def perceptron(x, rows, labels):
+    w, b, v = x[:800].reshape(20, 40), x[800:840], x[840:880]
+    return np.mean((np.tanh(rows @ w + b) @ v - labels) ** 2)
+
+
+def diffusion(x):
+    u = x.copy()
+    for _ in range(10):
+        v = u.copy()
+        for i in range(1, u.shape[0] - 1):
+            v[i] = u[i] + 0.1 * (u[i - 1] - 2.0 * u[i] + u[i + 1]) + 0.01 * np.sin(u[i])
+        u = v
+    return np.sum(u * u)
+
+
+def gates(x, steps):
+    w, u, h, c, total = x[:400].reshape(10, 40), x[400:800].reshape(10, 40), np.zeros(10), np.zeros(10), 0.0
+    for t in range(steps.shape[0]):
+        z = steps[t] @ w + h @ u
+        c = c / (1.0 + np.exp(-z[:10])) + np.tanh(z[30:]) / (1.0 + np.exp(-z[10:20]))
+        h = np.tanh(c) / (1.0 + np.exp(-z[20:30]))
+        total = total + np.sum(h * h)
+    return total
+
+
+def factored(x):
+    a = x[:900].reshape(30, 30)
+    return np.sum(np.log(np.diag(np.linalg.cholesky(a @ a.T + 100.0 * np.eye(30)))))
+
+
 def normal(*shape: int) -> np.ndarray:
     return RANDOM.normal(size=shape)
 
@@ -88,6 +127,12 @@ PRODUCTS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (rosenbrock, (normal(VARIABLES),)),
     (network, (normal(VARIABLES), normal(300, VARIABLES) / 30)),
     (recurrence, (normal(VARIABLES) / 30,)),
+    (quadratic, (normal(VARIABLES), normal(VARIABLES, VARIABLES) / 30)),
+    (logistic, (normal(VARIABLES) / 30, normal(2000, VARIABLES), RANDOM.integers(0, 2, 2000) * 1.0)),
+    (perceptron, (normal(VARIABLES) / 10, normal(200, 20), normal(200))),
+    (diffusion, (normal(VARIABLES),)),
+    (gates, (normal(VARIABLES) / 10, normal(30, 10))),
+    (factored, (normal(VARIABLES),)),
 ]
 HESSIANS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (rosenbrock, (normal(OUTPUTS),)),

@@ -87,3 +87,14 @@ def test_no_row_is_in_two_tables() -> None:
     for one, other in ((TOGETHER, APART), (TOGETHER, PUSHED)):
         assert not set(one) & set(other)
     assert [name for table in (TOGETHER, PUSHED) for name in table if ROWS[name].linear] == []
+
+
+def test_the_tangents_of_both_operands_of_solve_take_one_equation() -> None:
+    a, b = np.array([[2.0, 0.3], [-0.4, 1.5]]), np.array([0.7, -1.1])
+    da, db, h = np.cos(a), np.sin(b), 1e-6
+
+    derivative = symgrad.jvp(lambda a, b: np.linalg.solve(a, b))
+
+    expected = (np.linalg.solve(a + h * da, b + h * db) - np.linalg.solve(a - h * da, b - h * db)) / (2 * h)
+    np.testing.assert_allclose(derivative((a, b), (da, db))[1], expected, rtol=1e-8)
+    assert derivative.source(a, b).count("solve(") == 2

@@ -26,7 +26,7 @@ from symgrad.ir.core import NONE, ZERO, Block, Call, Const, Operand, walk
 from symgrad.ir.types import BOOL, FLOAT, INT, Array, Extent, Scalar, Type
 from symgrad.ops.declare import ROWS
 from symgrad.ops.shapes import dtype_of
-from symgrad.runtime.batches import EMPTY, Axes, axes_of_keys, check_axis, part_word
+from symgrad.runtime.batches import EMPTY, Axes, axes_of_keys, check_axis, part_word, together
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,7 @@ class Form:
     dtype: str | None = None
     shape: tuple[Extent, ...] = ()  #: of one example
     is_number: bool = False
+    is_known: bool = True  #: whether it is known to be an array or a number
 
 
 #: kinds of arrays that cannot yield a narrow float, and the numbers
@@ -104,7 +105,8 @@ class FormOf:
             raise UnsupportedSyntax(what, self.ctx.loc(self.node), "give it an axis in out_axes")
         dtype = dtype_of(type_) or self.dtype_of_float(type_)
         kind = "list" if shape is None or dtype is None else "array"
-        return Form(kind, axis=axis, dtype=dtype, shape=shape or (), is_number=isinstance(type_, Scalar))
+        is_known = isinstance(type_, Scalar | Array)
+        return Form(kind, axis=axis, dtype=dtype, shape=shape or (), is_number=isinstance(type_, Scalar), is_known=is_known)
 
     def dtype_of_float(self, type_: Type) -> str | None:
         """The dtype of a float of Python's or of NumPy's: 64 bits if no float of the program is narrower.
@@ -204,6 +206,8 @@ class Results:
         if form.kind == "array":
             assert isinstance(held, Ref)
             return load_array(self.ctx, held, Index("", (), ()), self.node) if form.axis is None and form.is_number else held
+        if not form.is_known:  # it may be a tuple or another tree
+            return self.ctx.make(self.ctx.call("opaque_pure", Const(together, "together"), self.ctx.read(held), Const(form.axis)))
         stacked = self.ctx.apply(Static(np.stack, "np.stack"), [held], {}, self.node)
         if not form.axis:
             return stacked

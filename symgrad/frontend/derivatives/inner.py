@@ -20,7 +20,23 @@ from symgrad.frontend.functions.recursion import close, keep_arguments
 from symgrad.frontend.objects.columns import split
 from symgrad.frontend.objects.derived import STORAGE, storage_of
 from symgrad.frontend.objects.outside import change_outside
-from symgrad.frontend.state.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.objects.reading import from_class
+from symgrad.frontend.state.bindings import (
+    Binding,
+    Bound,
+    Choice,
+    External,
+    Fun,
+    HeapKey,
+    Location,
+    Maybe,
+    Num,
+    Obj,
+    Partial,
+    Ref,
+    Static,
+    Tup,
+)
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.interruptions import Raised
 from symgrad.frontend.state.program_state import State
@@ -85,6 +101,15 @@ def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
             return names_of(ctx, inner, node)
         case External(value):
             return list(inspect.signature(value).parameters)
+        case Bound(function=types.FunctionType() as function):
+            return list(inspect.signature(function).parameters)[1:]
+        case Obj(key) if key.kind == "record" and isinstance(call := from_class(ctx, key.cls, "__call__"), types.FunctionType):
+            return list(inspect.signature(call).parameters)[1:]
+        case Partial(function=inner, args=args):
+            return names_of(ctx, inner, node)[len(args) :]
+        case Choice(then=then, orelse=orelse):
+            names = names_of(ctx, then, node)
+            return names if names == names_of(ctx, orelse, node) else []  # then only positions mean the same
     raise UnsupportedSyntax("this cannot be differentiated inside a function", ctx.loc(node), "pass a function")
 
 

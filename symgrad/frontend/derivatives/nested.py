@@ -28,7 +28,23 @@ from symgrad.frontend.derivatives.inner import (
 )
 from symgrad.frontend.flow.edges import fail_unless
 from symgrad.frontend.objects.operands import unwrap
-from symgrad.frontend.state.bindings import Binding, External, Fun, HeapKey, Location, Maybe, Num, Obj, OneOf, Partial, Ref, Static, Tup
+from symgrad.frontend.state.bindings import (
+    Binding,
+    Bound,
+    Choice,
+    External,
+    Fun,
+    HeapKey,
+    Location,
+    Maybe,
+    Num,
+    Obj,
+    OneOf,
+    Partial,
+    Ref,
+    Static,
+    Tup,
+)
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.tables import callee
 from symgrad.frontend.values.operators import binary
@@ -175,6 +191,10 @@ def reached(ctx: Lowering, of: Binding, args: list[Binding], node: ast.AST) -> R
                 pending += [inner, *passed, *(held for _, held in named)]
             case Partial(function=inner, args=passed, kwargs=named):
                 pending += [inner, *passed, *(held for _, held in named)]
+            case Bound(owner=owner):
+                pending.append(owner)
+            case Choice(then=then, orelse=orelse):
+                pending += [then, orelse]
             case Ref(location):
                 result.memory[location] = ctx.state.memory[location]
             case Fun() | Obj() | Num() | OneOf() | Static() | External():

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from symgrad.frontend.flow.branch_sides import Side
 from symgrad.frontend.flow.joinable import can_be_called, holds_object
 from symgrad.frontend.flow.joined_arrays import JoinedArrays
 from symgrad.frontend.state.abstract_values import DIFFERENT, Skeleton, settled
-from symgrad.frontend.state.bindings import MISSING, Binding, Broken, Choice, Num, Obj, Ref, Static, Tup, View
+from symgrad.frontend.state.bindings import MISSING, Binding, Bound, Broken, Choice, Num, Obj, Ref, Static, Tup, View
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, Operand
 from symgrad.ir.types import BOOL, Array
@@ -102,6 +102,9 @@ class JoinedChoices(JoinedArrays):
 
     def alone(self, side: Side, binding: Binding) -> Binding:
         """A value of one path, after the join, unused on the other."""
+        if isinstance(binding, Bound) and isinstance(binding.owner, Obj) and binding.owner.key not in self.entry.heap:
+            owner = self.alone(side, binding.owner)
+            return owner if isinstance(owner, Broken) else replace(binding, owner=owner)
         if can_be_called(binding) and (not isinstance(binding, Choice) or self.is_outer(binding)):
             return binding
         a, b = (binding, MISSING) if side is self.then else (MISSING, binding)
