@@ -35,6 +35,7 @@ from symgrad.frontend.functions.memoised import run_again
 from symgrad.frontend.functions.overwriting import without_overwriting
 from symgrad.frontend.library.interpolants import call_interpolant, is_interpolant
 from symgrad.frontend.library.methods import call_method
+from symgrad.frontend.library.samples import UNDECORATED, call_of_samples, parts
 from symgrad.frontend.library.solvers import call_solver
 from symgrad.frontend.library.ufuncs import ufunc_method
 from symgrad.frontend.memory.loads import items_known
@@ -360,6 +361,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         args = [as_float(ctx, a, node) for a in args]
     if spelled is not None:
         return call_row(ctx, spelled, args, {k: argument(ctx, a, node) for k, a in kwargs.items()}, node)
+    if kwargs and UNDECORATED in kwargs and parts(value) is not None and composed(value) is not None:
+        kwargs = {word: held for word, held in kwargs.items() if word != UNDECORATED}  # compositions are of arrays of any rank
     saying = composed(value, are_complex(ctx, [*args, *kwargs.values()]), ctx.keeps_text)
     if saying is not None and not (value in DRAWN and all(map(is_constant, (*args, *kwargs.values())))):
         return call_composition(ctx, value, saying, name, args, kwargs, node)
@@ -394,6 +397,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         target = value.dispatch(cls)
         ctx.rely(owner_name(ctx, value), (cls, target), "dispatches")
         return ctx.apply(Static(target), args, kwargs, node)
+    if followed(ctx, value) and (of_samples := call_of_samples(ctx, value, args, kwargs, node)) is not None:
+        return of_samples
     if followed(ctx, value) or isinstance(value, types.FunctionType) and any(vars(c).get(value.__name__) is value for c in IN_PYTHON):
         return call_function(ctx, value, args, kwargs, node)
     if numba_kind(value) is not None or followed(ctx, seen_through(value)):
