@@ -265,3 +265,37 @@ def test_missing_values_of_pandas(text: str, jit: bool, monkeypatch: pytest.Monk
         known = ~np.isnan(x)
         slopes = [(f(x + r) - f(x - r)) / 2e-6 for r in 1e-6 * np.eye(len(x))]
         np.testing.assert_allclose(gradient[known], np.array(slopes)[known], rtol=1e-6, atol=1e-8)
+
+
+class Series:
+    """Stands for the class of pandas."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = eval("data")  # which is refused where it is read
+
+    def mean(self) -> Any:
+        return np.mean(self.data)
+
+
+def concat(several: Any) -> Any:
+    return eval("np.concatenate(several)")
+
+
+@pytest.mark.parametrize(("text", "hint", "mended"), [
+    ("pd.Series(x).mean() * x[0]", "use the array itself in its place", "x.mean() * x[0]"),
+    ("np.sum(pd.concat([x, x]) ** 2)", "write np.concatenate of the arrays, or np.column_stack for axis=1", "np.sum(np.concatenate([x, x]) ** 2)"),
+])  # fmt: skip
+def test_a_call_of_pandas_is_refused_with_the_way_of_numpy(text: str, hint: str, mended: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Series, "__module__", "pandas")
+    monkeypatch.setattr(concat, "__module__", "pandas")
+    pandas: Any = types.ModuleType("pandas")
+    vars(pandas).update(Series=Series, concat=concat)
+    f, after = (symgrad.from_source(f"def f(x):\n    return {t}\n", "f", {"np": np, "pd": pandas, "__name__": "m"}) for t in (text, mended))
+    with pytest.raises(UnknownFunction) as caught:
+        symgrad.grad(f)(X)
+    assert caught.value.hint == hint
+    assert caught.value.loc is not None
+    assert "pd." in caught.value.loc.text
+    value, gradient = symgrad.value_and_grad(after)(X)
+    assert value == pytest.approx(f(X), rel=1e-12)
+    np.testing.assert_allclose(gradient, [(f(X + r) - f(X - r)) / 2e-6 for r in 1e-6 * np.eye(len(X))], rtol=1e-7, atol=1e-8)

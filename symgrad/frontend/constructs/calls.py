@@ -33,6 +33,7 @@ from symgrad.frontend.functions.adapters import GETTERS, adapted
 from symgrad.frontend.functions.functions import call_nested
 from symgrad.frontend.functions.memoised import run_again
 from symgrad.frontend.functions.overwriting import without_overwriting
+from symgrad.frontend.library.frames import enters_pandas, in_pandas
 from symgrad.frontend.library.interpolants import call_interpolant, is_interpolant
 from symgrad.frontend.library.methods import call_method
 from symgrad.frontend.library.samples import UNDECORATED, call_of_samples, parts
@@ -380,7 +381,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         owner = outside(ctx, value.__self__, f"{owner_name(ctx, value)}.__self__", "self_")
         return call_function(ctx, value.__func__, [owner, *args], kwargs, node)
     if isinstance(value, type):
-        return construct(ctx, value, name, args, kwargs, node)
+        make = functools.partial(construct, ctx, value, name, args, kwargs, node)
+        return in_pandas(ctx, value, name, node, make) if enters_pandas(ctx, value) else make()
     is_of_text = isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, str)
     if is_of_text:
         args = listed_for(ctx, Static(value.__self__), value.__name__, args, node)
@@ -400,7 +402,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
     if followed(ctx, value) and (of_samples := call_of_samples(ctx, value, args, kwargs, node)) is not None:
         return of_samples
     if followed(ctx, value) or isinstance(value, types.FunctionType) and any(vars(c).get(value.__name__) is value for c in IN_PYTHON):
-        return call_function(ctx, value, args, kwargs, node)
+        call = functools.partial(call_function, ctx, value, args, kwargs, node)
+        return in_pandas(ctx, value, name, node, call) if enters_pandas(ctx, value) else call()
     if numba_kind(value) is not None or followed(ctx, seen_through(value)):
         return call_function(ctx, value, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)
