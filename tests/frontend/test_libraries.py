@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import types
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,8 @@ EXPRESSIONS = [
     "signal.chirp(x, 1.3, 1.0, 2.1)", "signal.windows.general_hamming(6, c)", "signal.windows.exponential(6, tau=1 + c)",
     "interpolate.BarycentricInterpolator(x, y)(0.9)", "interpolate.KroghInterpolator(x, y)(0.9)",
     "np.sum(optimize.approx_fprime(x, lambda v: np.sum(v**3), 1e-4))", "stats.laplace._pdf(x)",
+    "stats.circmean(x)", "stats.circvar(x, high=3.0)", "stats.tmean(x)", "stats.tmean(x, (0.5, 2.0))", "stats.kstat(x, 3)", "stats.kstatvar(x)",
+    "stats.levene(x, y).statistic", "stats.levene(x, y, center='mean').statistic", "stats.tmax(x, axis=-1)",
     "stats.norm._pdf(x)", "stats.gumbel_r._logpdf(x)", "stats.logistic._logpdf(x)", "stats.expon._pdf(x)",
 ]  # fmt: skip
 X, Y = np.array([0.7, 1.9, 1.1, 2.3]), np.array([0.4, 0.3, 1.2, 0.9])
@@ -229,3 +233,69 @@ def test_the_slope_in_the_middle_of_a_distribution() -> None:
     from scipy import stats
 
     assert symgrad.grad(lambda x: stats.laplace.cdf(x))(0.0) == 0.5
+
+
+def frames() -> types.ModuleType:
+    """A module that stands for pandas, which is not installed with the tests."""
+    module: Any = types.ModuleType("pandas")
+
+    def isna(obj: Any) -> Any:
+        return obj is None or not isinstance(obj, str) and eval("np.isnan(obj)")  # which is refused where it is read
+
+    def notna(obj: Any) -> Any:
+        return ~isna(obj) if np.ndim(obj) else not isna(obj)
+
+    vars(module).update(isna=isna, isnull=isna, notna=notna, notnull=notna)
+    return module
+
+
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("text", [
+    "np.sum(x[~pd.isnull(x)] ** 2)", "np.sum(np.where(pd.notna(x), x, 0.0) ** 3)", "sum(v * v for v in x if pd.notnull(v))",
+    "np.nansum(x**2) if pd.isna(None) else x[0]", "x[0] * sum(1.0 for v in ('a', None, 1.0) if pd.isna(v))",
+])  # fmt: skip
+def test_missing_values_of_pandas(text: str, jit: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    pandas = frames()
+    monkeypatch.setitem(sys.modules, "pandas", pandas)
+    f = symgrad.from_source(f"def f(x):\n    return {text}\n", "f", {"np": np, "pd": pandas, "__name__": "missing"})
+    derived = symgrad.value_and_grad(f, jit=jit)
+    for x in (np.array([0.7, 1.9, 1.1, 2.3]), np.array([0.7, np.nan, 1.1, np.nan]), np.array([0.4])):
+        value, gradient = derived(x)
+        assert value == pytest.approx(f(x), rel=1e-12)
+        known = ~np.isnan(x)
+        slopes = [(f(x + r) - f(x - r)) / 2e-6 for r in 1e-6 * np.eye(len(x))]
+        np.testing.assert_allclose(gradient[known], np.array(slopes)[known], rtol=1e-6, atol=1e-8)
+
+
+class Series:
+    """Stands for the class of pandas."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = eval("data")  # which is refused where it is read
+
+    def mean(self) -> Any:
+        return np.mean(self.data)
+
+
+def concat(several: Any) -> Any:
+    return eval("np.concatenate(several)")
+
+
+@pytest.mark.parametrize(("text", "hint", "mended"), [
+    ("pd.Series(x).mean() * x[0]", "use the array itself in its place", "x.mean() * x[0]"),
+    ("np.sum(pd.concat([x, x]) ** 2)", "write np.concatenate of the arrays, or np.column_stack for axis=1", "np.sum(np.concatenate([x, x]) ** 2)"),
+])  # fmt: skip
+def test_a_call_of_pandas_is_refused_with_the_way_of_numpy(text: str, hint: str, mended: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Series, "__module__", "pandas")
+    monkeypatch.setattr(concat, "__module__", "pandas")
+    pandas: Any = types.ModuleType("pandas")
+    vars(pandas).update(Series=Series, concat=concat)
+    f, after = (symgrad.from_source(f"def f(x):\n    return {t}\n", "f", {"np": np, "pd": pandas, "__name__": "m"}) for t in (text, mended))
+    with pytest.raises(UnknownFunction) as caught:
+        symgrad.grad(f)(X)
+    assert caught.value.hint == hint
+    assert caught.value.loc is not None
+    assert "pd." in caught.value.loc.text
+    value, gradient = symgrad.value_and_grad(after)(X)
+    assert value == pytest.approx(f(X), rel=1e-12)
+    np.testing.assert_allclose(gradient, [(f(X + r) - f(X - r)) / 2e-6 for r in 1e-6 * np.eye(len(X))], rtol=1e-7, atol=1e-8)

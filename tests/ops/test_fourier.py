@@ -109,6 +109,33 @@ def test_layouts_and_lengths_that_are_not_known() -> None:
         check_grads(f, (x,), order=2)
 
 
+def even_length(x: Any) -> Any:
+    """The least even number from the length of a vector; infinity until one is found."""
+    least = float("inf")
+    k = len(x)
+    while k > 0 and k < least:
+        if k % 2 == 0:
+            least = min(least, k)
+        k += 1
+    return least
+
+
+def test_a_length_that_begins_as_infinity() -> None:
+    def f(x: Any) -> Any:
+        size = even_length(x)
+        spectrum = np.fft.rfft(x, size)
+        return np.sum(np.fft.irfft(spectrum * np.conj(spectrum), n=size)[:2] ** 2)
+
+    gradient = symgrad.value_and_grad(f)
+    for length in (4, 5, 1):
+        x = RNG.normal(size=length)
+        value, slopes = gradient(x)
+        assert value == pytest.approx(f(x), rel=1e-12)
+        np.testing.assert_allclose(slopes, [(f(x + r) - f(x - r)) / 2e-6 for r in 1e-6 * np.eye(length)], rtol=1e-6, atol=1e-8)
+    with pytest.raises(TypeError):
+        gradient(np.zeros(0))  # infinity, as in NumPy
+
+
 def test_a_filter_that_is_learned() -> None:
     def loss(kernel: Any, x: Any, y: Any) -> Any:
         made = np.fft.ifft2(np.fft.fft2(x) * np.fft.fft2(kernel, s=x.shape)).real

@@ -22,6 +22,8 @@ CALLS = [
     "stats.variation(a, AXIS, ddof=1)", "stats.zscore(a, AXIS)", "stats.zscore(a, AXIS, ddof=1)", "stats.zmap(a, a * 2, AXIS)",
     "stats.iqr(a, AXIS)", "stats.iqr(a, axis=AXIS, rng=(20, 60), scale=2.0)", "stats.trim_mean(a, 0.25, AXIS)", "stats.trim_mean(a, 0.0, AXIS)",
     "stats.entropy(a, axis=AXIS)", "stats.entropy(a, a[::-1], axis=AXIS)", "stats.entropy(a, base=2, axis=AXIS)",
+    "stats.scoreatpercentile(a, 35.0, axis=AXIS)", "stats.scoreatpercentile(a, 75, (), 'lower', AXIS)",
+    "stats.scoreatpercentile(a, [20, 60], axis=AXIS)",
 ]  # fmt: skip
 SAMPLES = {
     "a vector": np.array([0.7, 1.9, 1.1, 2.3]),

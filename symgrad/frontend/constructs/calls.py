@@ -33,8 +33,10 @@ from symgrad.frontend.functions.adapters import GETTERS, adapted
 from symgrad.frontend.functions.functions import call_nested
 from symgrad.frontend.functions.memoised import run_again
 from symgrad.frontend.functions.overwriting import without_overwriting
+from symgrad.frontend.library.frames import enters_pandas, in_pandas
 from symgrad.frontend.library.interpolants import call_interpolant, is_interpolant
 from symgrad.frontend.library.methods import call_method
+from symgrad.frontend.library.samples import UNDECORATED, call_of_samples, parts
 from symgrad.frontend.library.solvers import call_solver
 from symgrad.frontend.library.ufuncs import is_of_numpys, ufunc_method, with_out_by_name
 from symgrad.frontend.memory.loads import items_known
@@ -342,6 +344,8 @@ def call_object(ctx: Lowering, value: Any, name: str, args: list[Binding], kwarg
         return call_lowered(ctx, value, name, args, kwargs, node, lower, spelled)
     if root_of(value) == "math" and value.__name__ not in OF_ITEMS and (missing := no_number(ctx, args, node)) is not None:
         return missing
+    if kwargs and UNDECORATED in kwargs and parts(value) is not None and composed(value) is not None:
+        kwargs = {word: held for word, held in kwargs.items() if word != UNDECORATED}  # compositions are of arrays of any rank
     saying = composed(value, are_complex(ctx, [*args, *kwargs.values()]), ctx.keeps_text)
     if saying is not None and not (value in DRAWN and all(map(is_constant, (*args, *kwargs.values())))):
         return call_composition(ctx, value, saying, name, args, kwargs, node)
@@ -391,7 +395,8 @@ def call_of_kind(ctx: Lowering, value: Any, name: str, args: list[Binding], kwar
         owner = outside(ctx, value.__self__, f"{owner_name(ctx, value)}.__self__", "self_")
         return call_function(ctx, value.__func__, [owner, *args], kwargs, node)
     if isinstance(value, type):
-        return construct(ctx, value, name, args, kwargs, node)
+        make = functools.partial(construct, ctx, value, name, args, kwargs, node)
+        return in_pandas(ctx, value, name, node, make) if enters_pandas(ctx, value) else make()
     is_of_text = isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, str)
     if is_of_text:
         args = listed_for(ctx, Static(value.__self__), value.__name__, args, node)
@@ -408,8 +413,11 @@ def call_of_kind(ctx: Lowering, value: Any, name: str, args: list[Binding], kwar
         target = value.dispatch(cls)
         ctx.rely(owner_name(ctx, value), (cls, target), "dispatches")
         return ctx.apply(Static(target), args, kwargs, node)
+    if followed(ctx, value) and (of_samples := call_of_samples(ctx, value, args, kwargs, node)) is not None:
+        return of_samples
     if followed(ctx, value) or isinstance(value, types.FunctionType) and any(vars(c).get(value.__name__) is value for c in IN_PYTHON):
-        return call_function(ctx, value, args, kwargs, node)
+        call = functools.partial(call_function, ctx, value, args, kwargs, node)
+        return in_pandas(ctx, value, name, node, call) if enters_pandas(ctx, value) else call()
     if numba_kind(value) is not None or followed(ctx, seen_through(value)):
         return call_function(ctx, value, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)

@@ -15,7 +15,7 @@ from symgrad.frontend.state.bindings import Binding, Num
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.tables import SPECIAL
 from symgrad.ir.core import Const, Operand
-from symgrad.ir.types import Array, Scalar
+from symgrad.ir.types import INT, Array, Scalar
 
 Args = list[Binding]
 Kwargs = dict[str, Binding]
@@ -52,10 +52,12 @@ def transform(
 
 
 def extent(ctx: Lowering, binding: Binding, name: str, node: ast.AST) -> Operand:
-    """The size of an axis."""
+    """The size of an axis; NumPy itself rejects a number that is a float when the program runs."""
     operand = ctx.read(binding, node)
-    if not isinstance(operand.type, Scalar) or operand.type.kind != "int" or isinstance(operand, Const) and operand.value < 1:
-        raise UnsupportedArgument(f"a size passed to np.fft.{name} must be a positive integer", ctx.loc(node))
+    is_number = isinstance(operand.type, Scalar) and operand.type.kind in ("int", "float")
+    if not is_number or isinstance(operand, Const) and (operand.type != INT or operand.value < 1):
+        what = f"a size passed to np.fft.{name} must be a positive integer"
+        raise UnsupportedArgument(what, ctx.loc(node), "pass an integer, as in n=int(size)")
     return operand
 
 

@@ -28,6 +28,7 @@ from symgrad.ops.composed.distances import DISTANCES
 from symgrad.ops.composed.drawing import DRAWING
 from symgrad.ops.composed.filters import FILTERS
 from symgrad.ops.composed.fourier import FFT, hilbert
+from symgrad.ops.composed.frames import FRAMES
 from symgrad.ops.composed.grids import GRIDS
 from symgrad.ops.composed.heaps import HEAPS
 from symgrad.ops.composed.images import IMAGES
@@ -222,6 +223,7 @@ SCIPY: dict[str, dict[str, Callable[..., Any]]] = {
     "scipy.fft": FFT | COSINES,
     "scipy.signal": CONVOLUTIONS | FILTERS | {"hilbert": hilbert},
     "scipy.stats": SAMPLES,
+    "pandas": FRAMES,
     "scipy._lib.array_api_extra": SELECTING,
     "scipy._lib._util": SELECTING_LAZILY,
 }

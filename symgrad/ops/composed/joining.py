@@ -117,7 +117,7 @@ def insert(arr: Numbers, obj: Any, values: Any, axis: Any = None) -> Any:
 def inserted_at(rows: Any, places: Any, values: Any, axis: Any) -> Any:
     """Insert rows before several others; each insertion shifts the following rows."""
     need(places.dtype.kind != "b", "np.insert takes places, not a mask")
-    must(places.shape[0] != 1 or np.ndim(values) == 0, "np.insert at a list of one place is supported for one value; write the place alone")
+    must(places.shape[0] != 1 or np.size(values) == 1, "np.insert at a list of one place is supported for one value; write the place alone")
     count, more = rows.shape[0], places.shape[0]
     if np.any(places < -count) or np.any(places > count):
         raise IndexError("an index of np.insert is out of bounds")

@@ -249,6 +249,27 @@ def linregress(x: Numbers, y: Numbers, alternative: Any = "two-sided") -> Any:
     return Line(slope, np.mean(y) - slope * np.mean(x), r, pvalue, np.sqrt((1 - r * r) * yy / xx / df))
 
 
+#: the interpolations of ``scoreatpercentile``, as ``np.percentile`` names them
+INTERPOLATIONS: dict[Any, Any] = {"fraction": "linear", "lower": "lower", "higher": "higher"}
+
+
+def scoreatpercentile(a: Numbers, per: Any, limit: Any = (), interpolation_method: Any = "fraction", axis: Any = None) -> Any:
+    """``scipy.stats.scoreatpercentile``, a percentile of a sample."""
+    need(np.size(limit) == 0, "limit of scipy.stats.scoreatpercentile is not supported")
+    need(interpolation_method in INTERPOLATIONS, "interpolation_method must be 'fraction', 'lower' or 'higher'")
+    a = np.asarray(a, dtype=float)
+    must(np.size(a) > 0 and not np.any(np.isnan(a)), "scipy.stats.scoreatpercentile is supported for numbers, at least one")
+    return np.percentile(a, per, axis=axis, method=INTERPOLATIONS[interpolation_method])
+
+
+def sample_of(x: Numbers, axis: Any, fewest: Any) -> Any:
+    """A sample as SciPy's functions of samples receive it: a vector of numbers, without nan, of at least so many."""
+    x = np.ravel(x) if axis is None else np.atleast_1d(x)
+    need(np.ndim(x) == 1, "samples of several axes are supported with axis=None")
+    must(np.size(x) >= fewest and not np.any(np.isnan(x)), "samples are supported without nan, and not too small")
+    return inexact(x)
+
+
 SAMPLES: dict[str, Callable[..., Any]] = named(
     gmean, hmean, pmean, moment, skew, kurtosis, sem, iqr, variation, zscore, zmap, trim_mean, entropy, gstd
-) | named(median_abs_deviation, pearsonr, linregress)
+) | named(median_abs_deviation, pearsonr, linregress, scoreatpercentile)
