@@ -15,7 +15,8 @@ from symgrad.frontend.calls.derived_values import is_derived_value
 from symgrad.frontend.containers.appending import append
 from symgrad.frontend.containers.growing_dicts import as_dict, check_attribute, dict_of, new_dict, update
 from symgrad.frontend.containers.iterables import indices_of, items_of, known_items, read_at_once, sequence
-from symgrad.frontend.containers.stepping import is_iterator, iterator
+from symgrad.frontend.containers.stepping import is_iterator, iterator, zipped
+from symgrad.frontend.containers.zipping import is_seen_to_differ
 from symgrad.frontend.flow.absent import as_python_does, definite, either, has_item
 from symgrad.frontend.flow.edges import instance_of
 from symgrad.frontend.flow.enumerated import asked, each, is_one_of_kinds
@@ -92,6 +93,8 @@ def enumerate_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bind
 @special(zip)
 def zip_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if "strict" in kwargs and unwrap(kwargs["strict"]) is not False:
+        if is_seen_to_differ(ctx, tuple(args), node):
+            return zipped(ctx, tuple(args), node, strict=True)
         return iterator(ctx, "zip_strict", tuple(args), node)
     return iterator(ctx, "zip", tuple(args), node)
 
