@@ -43,6 +43,11 @@ STATEMENTS = [
     "d = collections.deque(grow(a, n)); d[1] = a; s = d[0] + d[1] * a",
     "d = collections.deque(grow(a, n)); d.remove(a); s = sum(d) + a",
     "np.arange(1, 3) ** (n - 1); s = a",
+    "s = grow(a, n).pop() + np.ones(2)[n] * a",
+    "p, q = grow(a, n); s = p * q + (np.ones(n) * a).reshape(2).sum() + max(grow(a, n))",
+    "s = (np.ones(n) * a).foo",
+    "s = (np.ones(2) * a).sum().foo",
+    "s = a * len(np.ones(2)[0])",
 ]
 #: loops over a strict zip, which do rounds before they raise
 LOOPS = [
@@ -57,7 +62,7 @@ LOOPS = [
 def program(body: str) -> str:
     """The text of a function that prints what it catches."""
     statement = body if body in STATEMENTS + LOOPS else f"s = {body}"
-    return f"{GROW}\ndef f(a, n):\n    s = a\n    try:\n        {statement}\n    except (ValueError, LookupError, StopIteration) as e:\n        print(type(e).__name__, e)\n        s += a * 3\n    return s\n"
+    return f"{GROW}\ndef f(a, n):\n    s = a\n    try:\n        {statement}\n    except (ValueError, LookupError, StopIteration, AttributeError, TypeError) as e:\n        print(type(e).__name__, e)\n        s += a * 3\n    return s\n"
 
 
 @pytest.mark.parametrize("body", [*BODIES, *STATEMENTS, *LOOPS])

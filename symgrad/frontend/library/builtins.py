@@ -54,7 +54,6 @@ from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.conversions import standing_for
 from symgrad.frontend.state.tables import SPECIAL, special
 from symgrad.frontend.values.exact import (
-    NUMBERS,
     as_named,
     check_kind,
     classes_of,
@@ -63,6 +62,7 @@ from symgrad.frontend.values.exact import (
     is_callable,
     is_instance,
     is_subclass,
+    name_in_texts,
     possible_classes,
 )
 from symgrad.frontend.values.operators import binary
@@ -178,7 +178,8 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
             if isinstance(type_, Array) and type_.shape:
                 return Num(extent_of(ctx, args[0], 0))
         case Num(operand) if isinstance(operand.type, Scalar):
-            word = NUMBERS[operand.type.kind].__name__ if operand.type.dtype is None else "a number of NumPy's"
+            weak = operand.type.dtype in (None, "any")
+            word = operand.type.kind if weak else name_in_texts(exact_class(ctx, args[0], node))
             return definite(ctx, MISSING, node, TypeError, f"object of type {word!r} has no len()")
     return Num(ctx.call("list_len", ctx.read(args[0], node)))
 

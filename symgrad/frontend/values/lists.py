@@ -72,6 +72,7 @@ def one_argument(ctx: Lowering, args: Args, word: str, node: ast.AST) -> Binding
 
 def fail_to_find(ctx: Lowering, owner: Obj, method_name: str, sought: Binding) -> Never:
     """Raise what ``index`` and ``remove`` raise where the item is missing: in some versions of Python it names the item."""
+    template = ""
     try:
         getattr(collections.deque() if owner.key.exact is collections.deque else [], method_name)(0.5)
     except ValueError as error:
