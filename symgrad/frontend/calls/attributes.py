@@ -68,7 +68,7 @@ from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.conversions import is_number_or_array
 from symgrad.frontend.state.tables import expression
 from symgrad.frontend.text.source import seen_through
-from symgrad.frontend.values.exact import as_named, exact_class, possible_classes
+from symgrad.frontend.values.exact import as_named, exact_class, name_in_texts, possible_classes
 from symgrad.ir.core import FALSE, NONE, Const
 from symgrad.ir.types import Array, Object, Scalar, Unknown
 from symgrad.ops.composed.distributions import is_datum
@@ -185,8 +185,8 @@ def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bindi
     if len(held) > 1 and isinstance(owner, Tup) and entry_of_class(ctx, tuple, attr) is MISSING:
         raise UnsupportedSyntax(f"{attr!r} of an instance of a user's subclass of tuple is not supported", ctx.loc(node), as_named(ctx))
     if held and all(one is MISSING for one in held):
-        cls = exact_class(ctx, owner, node)
-        return definite(ctx, MISSING, node, AttributeError, f"{cls.__name__!r} object has no attribute {attr!r}")
+        name = name_in_texts(exact_class(ctx, owner, node))
+        return definite(ctx, MISSING, node, AttributeError, f"{name!r} object has no attribute {attr!r}")
     if len(held) == 1 and isinstance(held[0], str | None):
         return Static(entry_of_class(ctx, exact_class(ctx, owner, node), attr) if attr == "__doc__" else held[0])  # with its signature
     if (attribute := of_container(ctx, owner, attr)) is not None:

@@ -80,7 +80,7 @@ def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST, ca
     is_refusal = ctx.frame.place is not None and issubclass(cls, SymgradError)  # of a composition of ours: no handler of the user's sees it
     if is_refusal or not is_seen(ctx, raisable):
         operands = [told_by(ctx, argument, node) for argument in args]
-        if (place := ctx.frame.place) is not None and isinstance(operands[0], Const):  # raised by a composition of ours
+        if (place := ctx.frame.place) is not None and operands and isinstance(operands[0], Const):  # raised by a composition of ours
             told, mark, way_out = str(operands[0].value).partition("; ")
             operands[0] = Const(f"{told} ({Path(place.file).name}:{place.line}){mark}{way_out}")
         ctx.builder.call_many("raise_error", ctx.constant(cls, cls.__name__), *operands)

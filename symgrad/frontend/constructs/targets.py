@@ -15,10 +15,11 @@ from symgrad.frontend.calls.attributes import attribute_of
 from symgrad.frontend.containers.growing_dicts import check_attribute
 from symgrad.frontend.containers.iterables import Items, items_of, plain, read_at_once, sequence
 from symgrad.frontend.flow.absent import definite, definite_item
-from symgrad.frontend.flow.edges import check_count, fail
+from symgrad.frontend.flow.edges import fail
 from symgrad.frontend.flow.enumerated import each, is_one_of_kinds
-from symgrad.frontend.flow.flow import branch, choose
+from symgrad.frontend.flow.flow import choose
 from symgrad.frontend.functions.overwriting import is_held_by
+from symgrad.frontend.memory.exception_texts import check_enough, check_unpacked
 from symgrad.frontend.memory.loads import Index
 from symgrad.frontend.memory.stores import done, places_of, store_array, store_item
 from symgrad.frontend.objects.assigned_attributes import assign_attribute, can_be_assigned, remove_attribute
@@ -86,8 +87,6 @@ def store_attribute(ctx: Lowering, owner: Binding, target: ast.Attribute, value:
         if name == NAMESPACE and is_derived(owner):
             become_namespace(ctx, owner, value, target)
             return
-        if not owner.key.cls.__dictoffset__ and entry_of_class(ctx, owner.key.cls, name) is MISSING:
-            fail(ctx, AttributeError, f"{owner.key.cls.__name__!r} object has no attribute {name!r}")
         if not own_setter(ctx, owner, name, value, target):
             set_directly(ctx, owner, name, value, target)
         return
@@ -240,6 +239,8 @@ def set_directly(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast
     if home is not owner:
         ctx.apply(Static(operator.setitem), [home, Static(name), value], {}, node)
         return
+    if not owner.key.cls.__dictoffset__ and entry_of_class(ctx, owner.key.cls, name) is MISSING:
+        fail(ctx, AttributeError, f"{owner.key.cls.__name__!r} object has no attribute {name!r}")
     ctx.change(owner.key, tuple({**dict(ctx.state.entries(owner.key)), name: value}.items()))
 
 
@@ -327,14 +328,8 @@ def unpack(ctx: Lowering, binding: Binding, targets: list[ast.expr], node: ast.A
 
 def unpack_list(ctx: Lowering, binding: Obj, items: Items, first: int, last: int, node: ast.AST) -> list[Binding]:
     """The first and the last items of a list of any length, and a list of those between them."""
-
-    what = f"not enough values to unpack (expected at least {first + last})"
-
-    def too_few() -> None:
-        fail(ctx, ValueError, what)
-
     count = items.bounds[1]
-    branch(ctx, ctx.call("less", count, Const(first + last)), too_few, lambda: None, [], ctx.loc(node))
+    check_enough(ctx, count, first + last, "at least ")
     rest = standing_for(ctx.call("list_slice", ctx.read(binding), Const(first), Const(-last if last else None), Const(None)), list)
     ends = [items.item(ctx.call("subtract", count, Const(last - k))) for k in range(last)]
     return [*(items.item(Const(k)) for k in range(first)), ctx.list_sharing(rest, binding), *ends]
@@ -347,5 +342,5 @@ def unpack_memory(ctx: Lowering, items: Items, count: int, node: ast.AST) -> lis
         return [items.item(Const(k)) for k in range(extent)]
     if items.counts:
         raise UnsupportedSyntax("a range cannot be unpacked", ctx.loc(node))
-    check_count(ctx, items.bounds[1], Const(count), f"too many or too few values to unpack (expected {count})")
+    check_unpacked(ctx, items.bounds[1], count)
     return [items.item(Const(k)) for k in range(count)]

@@ -12,7 +12,8 @@ from collections.abc import Callable
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.containers.iterables import ITERATORS, Firsts, Items, every_item, of_memory, plain
-from symgrad.frontend.flow.edges import check_count
+from symgrad.frontend.containers.stepping import is_iterator
+from symgrad.frontend.flow.edges import check_count, sees
 from symgrad.frontend.state.bindings import Binding, Iter, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.pinning import pinned_extent, text_of_extent
@@ -142,6 +143,17 @@ def lengths_compared(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -
                 check_count(ctx, other, stops[0], said)
 
     return check
+
+
+def is_seen_to_differ(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> bool:
+    """Whether the program sees what a loop over a strict zip does before it raises: lengths that differ, or may under a handler."""
+    if any(is_iterator(part) for part in parts):
+        return sees(ctx, ValueError)
+    stops = [number_of(ctx, every_item(ctx, part, node)) for part in parts]
+    lengths = [ctx.builder.extent_of(stop) for stop in stops]
+    if all(stop is stops[0] or length == lengths[0] for stop, length in zip(stops, lengths, strict=True)):
+        return False
+    return all(isinstance(length, int) for length in lengths) or sees(ctx, ValueError)
 
 
 def number_of(ctx: Lowering, items: list[Binding] | Items | Firsts) -> Operand:

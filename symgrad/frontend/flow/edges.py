@@ -184,6 +184,12 @@ def fail_unless(ctx: Lowering, test: Operand, cls: type[Exception], what: Any) -
         ctx.state.known = {**ctx.state.known, **ctx.decided.by(test, True)}
 
 
+def filled_in(ctx: Lowering, template: str, *operands: Operand) -> Num:
+    """The text of an exception with numbers in it."""
+    with ctx.unwatched():
+        return Num(ctx.call("format_text", Const(template), *operands))
+
+
 def told_by(ctx: Lowering, what: Binding, node: ast.AST | None = None) -> Operand:
     """An argument of an exception for the caller; a tuple is a tuple there."""
     operand = ctx.read(what, node)
@@ -456,6 +462,6 @@ def after_rounds(ctx: Lowering, loop: Loop) -> None:
 SPREAD["close"] = close
 
 __all__ = ["GIVEN", "KIND", "RAISED", "Edge", "Pending", "Raisable", "Watcher", "after_rounds", "args_of", "both", "check_count", "close"]
-__all__ += ["come_out", "common", "either", "end_round", "fail", "fail_unless", "forget_temporaries", "instance_of", "is_seen"]
+__all__ += ["come_out", "common", "either", "end_round", "fail", "fail_unless", "filled_in", "forget_temporaries", "instance_of", "is_seen"]
 __all__ += ["join_pending", "kind_now", "kind_of", "name_of", "name_of_taken", "of_handlers_around", "opposite", "raise_here"]
 __all__ += ["raise_where", "reopen", "sees", "taken_by", "told_by"]

@@ -180,10 +180,14 @@ class Joining(JoinedChoices):
         if a != b:
             a, b = settled(a, self.then.state), settled(b, self.orelse.state)
         alone = [x for x in (a, b) if x != MISSING]
-        if len(alone) != 1 or isinstance(inner_of(alone[0]), Obj):
+        held = inner_of(alone[0]) if len(alone) == 1 else MISSING
+        if held == MISSING or isinstance(held, Obj) and isinstance(alone[0], Maybe) and alone[0].absent != MISSING:
             return self.binding(a, b, name)
-        form = or_missing(merge(self.form(self.then, a), self.form(self.orelse, b)))
-        return self.of_form(a, b, name, form)
+        if isinstance(held, Obj) and held.key in self.entry.heap:
+            tests = [FALSE if x == MISSING else x.present if isinstance(x, Maybe) else TRUE for x in (a, b)]
+            return Maybe(self.out(tests[0], tests[1], BOOL, f"has_{name}"), held, MISSING)
+        form = merge(self.form(self.then, a), self.form(self.orelse, b), anew=isinstance(held, Obj))
+        return self.of_form(a, b, name, or_missing(form))
 
     def relate(self) -> None:
         """Record for each joined object whether it is one of the other reachable objects, from the facts of each side."""
@@ -360,14 +364,17 @@ class Joining(JoinedChoices):
     def objects_or_none(self, a: Binding, b: Binding, name: str) -> Binding:
         """Join objects that may be None, or are None on one path."""
         one, two = inner_of(a), inner_of(b)
+        absent = MISSING if any(isinstance(x, Maybe) and x.absent == MISSING for x in (a, b)) else ABSENT
+        if absent == MISSING and any(x == ABSENT or isinstance(x, Maybe) and x.absent == ABSENT for x in (a, b)):
+            return Broken("it is None on one path, and not set on another")
         keys = {x.key for x in (one, two) if isinstance(x, Obj)}
         if len(keys) == 1 and keys <= self.entry.heap.keys() and all(isinstance(x, Obj) or x == ABSENT for x in (one, two)):
             first, second = (TRUE if isinstance(x, Obj) else x.present if isinstance(x, Maybe) else FALSE for x in (a, b))
-            return Maybe(self.out(first, second, BOOL, f"has_{name}"), Obj(*keys), ABSENT)
+            return Maybe(self.out(first, second, BOOL, f"has_{name}"), Obj(*keys), absent)
         if isinstance(one, Obj) and isinstance(two, Obj):
             inner = self.binding(one, two, name)
             tests = [x.present if isinstance(x, Maybe) else TRUE for x in (a, b)]
-            return inner if isinstance(inner, Broken) else Maybe(self.out(tests[0], tests[1], BOOL, f"has_{name}"), inner, ABSENT)
+            return inner if isinstance(inner, Broken) else Maybe(self.out(tests[0], tests[1], BOOL, f"has_{name}"), inner, absent)
         form = merge(self.form(self.then, a), self.form(self.orelse, b), anew=True)
         return self.of_form(a, b, name, form)
 

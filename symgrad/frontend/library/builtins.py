@@ -15,7 +15,8 @@ from symgrad.frontend.calls.derived_values import is_derived_value
 from symgrad.frontend.containers.appending import append
 from symgrad.frontend.containers.growing_dicts import as_dict, check_attribute, dict_of, new_dict, update
 from symgrad.frontend.containers.iterables import indices_of, items_of, known_items, read_at_once, sequence
-from symgrad.frontend.containers.stepping import is_iterator, iterator
+from symgrad.frontend.containers.stepping import is_iterator, iterator, zipped
+from symgrad.frontend.containers.zipping import is_seen_to_differ
 from symgrad.frontend.flow.absent import as_python_does, definite, either, has_item
 from symgrad.frontend.flow.edges import instance_of
 from symgrad.frontend.flow.enumerated import asked, each, is_one_of_kinds
@@ -53,7 +54,6 @@ from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.conversions import standing_for
 from symgrad.frontend.state.tables import SPECIAL, special
 from symgrad.frontend.values.exact import (
-    NUMBERS,
     as_named,
     check_kind,
     classes_of,
@@ -62,6 +62,7 @@ from symgrad.frontend.values.exact import (
     is_callable,
     is_instance,
     is_subclass,
+    name_in_texts,
     possible_classes,
 )
 from symgrad.frontend.values.operators import binary
@@ -92,6 +93,8 @@ def enumerate_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bind
 @special(zip)
 def zip_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if "strict" in kwargs and unwrap(kwargs["strict"]) is not False:
+        if is_seen_to_differ(ctx, tuple(args), node):
+            return zipped(ctx, tuple(args), node, strict=True)
         return iterator(ctx, "zip_strict", tuple(args), node)
     return iterator(ctx, "zip", tuple(args), node)
 
@@ -175,7 +178,8 @@ def len_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
             if isinstance(type_, Array) and type_.shape:
                 return Num(extent_of(ctx, args[0], 0))
         case Num(operand) if isinstance(operand.type, Scalar):
-            word = NUMBERS[operand.type.kind].__name__ if operand.type.dtype is None else "a number of NumPy's"
+            weak = operand.type.dtype in (None, "any")
+            word = operand.type.kind if weak else name_in_texts(exact_class(ctx, args[0], node))
             return definite(ctx, MISSING, node, TypeError, f"object of type {word!r} has no len()")
     return Num(ctx.call("list_len", ctx.read(args[0], node)))
 

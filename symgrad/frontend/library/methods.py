@@ -31,6 +31,7 @@ from symgrad.frontend.library.dataclass_methods import call_generated
 from symgrad.frontend.library.draws import drawn, is_generator
 from symgrad.frontend.library.messages import is_message, logged
 from symgrad.frontend.library.number_methods import number_method
+from symgrad.frontend.memory.exception_texts import check_pop, text_of_pop
 from symgrad.frontend.memory.loads import Index, become_value, load
 from symgrad.frontend.memory.stores import store_result
 from symgrad.frontend.memory.strides import set_flags
@@ -420,6 +421,7 @@ def list_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
     ctx.check_still(owner.key)
     place = unwrap(args[0]) if args else -1
     if isinstance(content, Ref):
+        check_pop(ctx, owner, ctx.read(content), ctx.read(args[0], node) if args else Const(-1))
         if place == 0:
             item = ctx.item_of(content, ctx.call("list_take", ctx.read(content), Const(0)))
             rest = ctx.call("list_slice", ctx.read(content), Const(1), Const(None), Const(None))
@@ -434,7 +436,7 @@ def list_pop(ctx: Lowering, owner: Obj, args: list[Binding], node: ast.AST) -> B
         return item
     items = [b for _, b in content]
     if not items:
-        return definite(ctx, MISSING, node, IndexError, "pop from empty list")
+        return definite(ctx, MISSING, node, IndexError, text_of_pop(owner))
     popped: Binding = as_python_does(ctx, node, lambda: items.pop(place))
     ctx.change(owner.key, tuple(enumerate(items)))
     return popped

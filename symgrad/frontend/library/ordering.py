@@ -16,6 +16,7 @@ from symgrad.frontend.flow.absent import definite
 from symgrad.frontend.flow.flow import choose
 from symgrad.frontend.library.builtins import len_, list_
 from symgrad.frontend.library.folding import check_vector
+from symgrad.frontend.memory.exception_texts import of_some, text_of_extreme
 from symgrad.frontend.objects.dicts import elements_of, is_set
 from symgrad.frontend.objects.operands import known_value, static_binding
 from symgrad.frontend.objects.protocols import class_of
@@ -28,7 +29,7 @@ from symgrad.frontend.values.comparison import comparison
 from symgrad.frontend.values.operators import binary
 from symgrad.frontend.values.sorting import comparing, first_in_order, keys_of_items, listed_in_order, lists_of_growing
 from symgrad.frontend.values.truths import truth
-from symgrad.ir.core import ZERO, Const
+from symgrad.ir.core import ZERO, Const, Operand
 from symgrad.ir.types import Array, List, Scalar, Type
 from symgrad.ops.composed.bisecting import ordered_by_comparison
 from symgrad.ops.composed.sequences import (
@@ -61,13 +62,18 @@ def extreme(ctx: Lowering, args: Args, node: ast.AST, smaller: bool) -> Binding:
         if not isinstance(items, list):
             whole = ctx.read(args[0], node)
             if is_of_pythons_numbers(whole.type):
-                return ctx.apply(Static(smallest_item if smaller else largest_item), [ctx.list_sharing(whole)], {}, node)
+                with of_some(ctx, lambda: length_of(ctx, args[0], node), smaller):
+                    return ctx.apply(Static(smallest_item if smaller else largest_item), [ctx.list_sharing(whole)], {}, node)
             return of_vector(ctx, ctx.make(ctx.array_of(whole, None)), node, smaller)
         if not items:
-            return definite(ctx, MISSING, node, ValueError, f"{'min' if smaller else 'max'}() arg is an empty sequence")
+            return definite(ctx, MISSING, node, ValueError, text_of_extreme(smaller))
         args = items
 
     return best_of(ctx, [(a, a) for a in args], node, smaller)
+
+
+def length_of(ctx: Lowering, items: Binding, node: ast.AST) -> Operand:
+    return ctx.read(len_(ctx, [items], {}, node))
 
 
 def is_of_pythons_numbers(type_: Type) -> bool:
@@ -82,9 +88,10 @@ def of_vector(ctx: Lowering, vector: Binding, node: ast.AST, smaller: bool) -> B
         definite(ctx, MISSING, node, TypeError, "iteration over a 0-d array")
     if isinstance(type_, Array) and type_.shape is not None and len(type_.shape) > 1:
         raise UnsupportedSyntax("rows of an array have no largest or smallest one", ctx.loc(node), "use np.max or np.min")
-    if getattr(type_, "kind", None) in ("int", "bool"):
-        return apply_row(ctx, "min" if smaller else "max", [vector], {"axis": None, "keepdims": False}, node)
-    return ctx.apply(Static(smallest if smaller else largest), [vector], {}, node)
+    with of_some(ctx, lambda: length_of(ctx, vector, node), smaller):
+        if getattr(type_, "kind", None) in ("int", "bool"):
+            return apply_row(ctx, "min" if smaller else "max", [vector], {"axis": None, "keepdims": False}, node)
+        return ctx.apply(Static(smallest if smaller else largest), [vector], {}, node)
 
 
 def best_of(ctx: Lowering, candidates: list[tuple[Binding, Binding]], node: ast.AST, smaller: bool) -> Binding:
@@ -112,7 +119,8 @@ def extreme_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST, smaller
         raise UnsupportedArgument(f"the keyword {min(unknown)} of max and min is not supported", ctx.loc(node), f"leave {min(unknown)} out")
     key = kwargs.get("key", Static(None))
     if len(args) == 1 and "default" not in kwargs and (lists := lists_of_growing(ctx, args[0], key, node)) is not None:
-        return ctx.apply(Static(least_of if smaller else most_of), list(lists), {}, node)
+        with of_some(ctx, lambda: length_of(ctx, lists[0], node), smaller):
+            return ctx.apply(Static(least_of if smaller else most_of), list(lists), {}, node)
     if len(args) == 1 and not kwargs and (held := keys_of_items(ctx, args[0], node)) is not None:
         return by_keys(ctx, sequence(ctx, args[0], node), held, node, smaller)
     args = [begin(ctx, args[0], node)] if len(args) == 1 else args
@@ -161,8 +169,9 @@ def extreme_of_generator(ctx: Lowering, held: Generator, key: Binding, node: ast
 
 def by_keys(ctx: Lowering, items: Binding, keys: Binding, node: ast.AST, smaller: bool) -> Binding:
     """The item whose key is the largest or smallest, for two lists of any length."""
-    first = first_in_order(ctx, items, keys, smaller, node)
-    return ctx.apply(Static(least_of if smaller else most_of), [items, keys], {}, node) if first is None else first
+    with of_some(ctx, lambda: length_of(ctx, items, node), smaller):
+        first = first_in_order(ctx, items, keys, smaller, node)
+        return ctx.apply(Static(least_of if smaller else most_of), [items, keys], {}, node) if first is None else first
 
 
 @special(max)

@@ -24,7 +24,7 @@ from symgrad.ir.core import NONE, ZERO, Call, Const, Operand
 from symgrad.ir.sums import combined, follows, sum_of
 from symgrad.ir.types import Array, List, Scalar, ShapeOf, Type
 from symgrad.ops.analysis.access_regions import PATHS
-from symgrad.ops.analysis.raising import NO_ALGEBRA, may_raise
+from symgrad.ops.analysis.raising import NO_ALGEBRA, is_power_of_integers, may_raise
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import OPERANDS, steps
 from symgrad.ops.rows.exceptions import lambda_of, lambda_that_raises
@@ -144,6 +144,8 @@ def failures_of(ctx: Lowering, op: Call) -> Iterator[Failure]:
         yield from of_power(ctx, args)
     elif name in ("divide", "floor_divide", "mod", "power") and all(isinstance(t, Scalar) for t in types):
         yield Failure(Raisable((ZeroDivisionError, OverflowError)))
+        if name == "power" and is_power_of_integers(op):
+            yield Failure(DOMAIN)
     elif name in ITEMS and isinstance(types[0], List):
         yield from of_item(ctx, args[0], args[ITEMS[name]])
     elif name == "table_set":  # the earlier read has shown that the list has this item

@@ -21,6 +21,7 @@ from symgrad.frontend.flow.chosen import list_item_at
 from symgrad.frontend.flow.edges import fail, sees
 from symgrad.frontend.flow.enumerated import each, is_one_of_kinds
 from symgrad.frontend.flow.sequences import shares
+from symgrad.frontend.memory.exception_texts import check_index, text_of_index
 from symgrad.frontend.memory.failing import is_step_open
 from symgrad.frontend.objects.derived import as_base, is_derived, item_or_missing, says_what_is_missing
 from symgrad.frontend.objects.dicts import is_dict
@@ -221,7 +222,10 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
             if key.exact is collections.deque and "s" in index_of(ctx, node).spec:
                 return definite(ctx, MISSING, whole, TypeError, "sequence index must be integer, not 'slice'")
             if isinstance(content, Ref):
-                return load_list(ctx, content, index_of(ctx, node), whole)
+                index = index_of(ctx, node)
+                if index.spec == "i":
+                    check_index(ctx, owner, ctx.read(content), index.operands[0])
+                return load_list(ctx, content, index, whole)
             return load_sequence(ctx, owner, [b for _, b in content], index_of(ctx, node), whole)
         case Obj() if is_dict(owner):
             return item_of_dict(ctx, owner, as_base(ctx, held_item(ctx, node, whole), "__hash__", "__eq__"), whole)
@@ -371,7 +375,7 @@ def load_sequence(ctx: Lowering, owner: Binding, items: list[Binding], index: In
         return Tup(tuple(chosen)) if isinstance(owner, Tup) else ctx.new_object("list", enumerate(chosen))
     if not isinstance(key, int) or not -len(items) <= key < len(items):
         if isinstance(key, int) and sees(ctx, IndexError):
-            fail(ctx, IndexError, f"{'tuple' if isinstance(owner, Tup) else 'list'} index out of range")
+            fail(ctx, IndexError, text_of_index(owner))
         what = f"index {key!r} is out of range for {len(items)} items"
         raise UnsupportedSyntax(what, ctx.loc(node), f"its indices are 0 to {len(items) - 1}" if items else None)
     return items[key]

@@ -18,6 +18,7 @@ from symgrad.frontend.flow.edges import fail
 from symgrad.frontend.flow.enumerated import each, is_one_of_kinds
 from symgrad.frontend.flow.overlapping import order_matters
 from symgrad.frontend.flow.sequences import item_value, see_within, shares, takes_over
+from symgrad.frontend.memory.exception_texts import check_index, text_of_index
 from symgrad.frontend.memory.loads import (
     Index,
     become_value,
@@ -196,7 +197,7 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
         if isinstance(index.operands[0] if index.spec == "i" else None, Const):
             key = static_index(ctx, index, node)
             if not -len(content) <= key < len(content):
-                fail(ctx, IndexError, "list assignment index out of range")
+                fail(ctx, IndexError, text_of_index(owner, stored=True))
             place = key % len(content)
             ctx.change(owner.key, tuple((k, value if k == place else b) for k, b in content))
             return
@@ -216,6 +217,7 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
     if index.spec != "i":
         raise UnsupportedSyntax("a slice of a list of unknown length cannot be assigned to", ctx.loc(node))
     ctx.check_alone(owner.key)
+    check_index(ctx, owner, ctx.read(content), index.operands[0])
     owns, stored = takes_over(ctx, content, value), item_value(ctx, value, node)
     if ctx.is_cell(content, stored):
         ctx.store_cell(content, index.operands[0], stored)
@@ -279,7 +281,7 @@ def delete_item(ctx: Lowering, owner: Binding, target: ast.Subscript) -> None:
     check_changed(ctx, owner, index, target)
     items, place = [b for _, b in content], static_index(ctx, index, target)
     if isinstance(place, int) and not -len(items) <= place < len(items):
-        definite(ctx, MISSING, target, IndexError, "list assignment index out of range")
+        definite(ctx, MISSING, target, IndexError, text_of_index(owner, stored=True))
     ctx.check_still(owner.key)
     del items[place]
     ctx.change(owner.key, tuple(enumerate(items)))

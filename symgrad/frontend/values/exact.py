@@ -137,6 +137,12 @@ def check_kind(ctx: Lowering, type_: Type, node: ast.AST) -> None:
         raise UnknownType(what, ctx.loc(node), "make the matrix complex before, with a + 0j")
 
 
+def name_in_texts(cls: type) -> str:
+    """The name of a class in texts of exceptions: that of a class of C's names its module, as ``numpy.ndarray``."""
+    of_python = bool(cls.__flags__ & 1 << 9)  # Py_TPFLAGS_HEAPTYPE
+    return cls.__name__ if of_python or cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__name__}"
+
+
 def exact_class(ctx: Lowering, binding: Binding, node: ast.AST) -> type:
     """The class that a value has on every path."""
     first, *others = classes_of(ctx, binding, node)
@@ -315,4 +321,4 @@ def like(ctx: Lowering, binding: Binding) -> Any:
 
 
 __all__ = ["as_named", "classes_of", "dtype_question", "exact_class", "is_anything", "is_callable", "is_instance", "is_single"]
-__all__ += ["never_equal", "possible_classes"]
+__all__ += ["name_in_texts", "never_equal", "possible_classes"]

@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 import collections
 from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Never
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.containers.appending import as_list, longest, shorten
-from symgrad.frontend.flow.absent import definite
-from symgrad.frontend.flow.edges import fail_unless
+from symgrad.frontend.flow.edges import fail, fail_unless, filled_in, sees
 from symgrad.frontend.flow.flow import branch, choose
 from symgrad.frontend.flow.sequences import item_value, shares
 from symgrad.frontend.objects.operands import known_value
-from symgrad.frontend.state.bindings import MISSING, Binding, Num, Obj, Ref, Static
+from symgrad.frontend.state.bindings import Binding, Num, Obj, Ref, Static
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.tables import method
 from symgrad.frontend.values.comparison import held_as
@@ -69,6 +70,18 @@ def one_argument(ctx: Lowering, args: Args, word: str, node: ast.AST) -> Binding
     return args[0]
 
 
+def fail_to_find(ctx: Lowering, owner: Obj, method_name: str, sought: Binding) -> Never:
+    """Raise what ``index`` and ``remove`` raise where the item is missing: in some versions of Python it names the item."""
+    template = ""
+    try:
+        getattr(collections.deque() if owner.key.exact is collections.deque else [], method_name)(0.5)
+    except ValueError as error:
+        template = str(error).replace("0.5", "{!r}")
+    if isinstance(sought, Num) and "{!r}" in template:
+        fail(ctx, ValueError, filled_in(ctx, template, sought.operand))
+    fail(ctx, ValueError, template.format(*known_value(sought) or ["the item"]))
+
+
 @method("list", "index")
 def list_index(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
     sought, *ends = args
@@ -86,8 +99,7 @@ def list_index(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding:
 
     def of(first: int) -> Binding:
         if first >= stop:
-            word = "deque" if isinstance(owner.key.cls, tuple) else "list"
-            return definite(ctx, MISSING, node, ValueError, f"{word}.index(x): x not in {word}")
+            return fail_to_find(ctx, owner, "index", sought)
         test = held_as(ctx, items[first], sought, node)
         if isinstance(test, Const):
             return Num(Const(first)) if test.value else of(first + 1)
@@ -122,7 +134,12 @@ def list_remove(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding
     if items is None:
         check_equality_tells(ctx, owner, node)
         held = as_list(ctx, owner)
-        place = ctx.apply(Static(place_to_remove), [held, sought], {}, node)
+        watched = owner.key.exact is collections.deque and sees(ctx, ValueError)
+        if watched:
+            absent = ctx.call("equal", ctx.read(ctx.apply(Static(times_in), [owner, sought], {}, node)), ZERO)
+            branch(ctx, absent, lambda: void(fail_to_find(ctx, owner, "remove", sought)), lambda: None, [], ctx.loc(node))
+        with ctx.unwatched() if watched else nullcontext():
+            place = ctx.apply(Static(place_to_remove), [held, sought], {}, node)
         remaining = ctx.apply(Static(without), [held, place], {}, node)
         return become_value(ctx, owner, ctx.read(remaining, node))
 
@@ -131,7 +148,7 @@ def list_remove(ctx: Lowering, owner: Obj, args: Args, node: ast.AST) -> Binding
 
     def of(first: int) -> None:
         if first == len(items):
-            definite(ctx, MISSING, node, ValueError, "list.remove(x): x not in list")
+            fail_to_find(ctx, owner, "remove", sought)
         branch(ctx, held_as(ctx, items[first], sought, node), removed(first), lambda: of(first + 1), [], ctx.loc(node))
 
     of(0)

@@ -78,10 +78,21 @@ def may_raise(op: Call, makers: dict[Value, Call], rounds: dict[Value, For]) -> 
         return True
     if op.settings.get("via") == "math":
         return op.name not in DEFINED_EVERYWHERE | {"maximum", "minimum"}
+    if op.name == "power" and is_power_of_integers(op):
+        return True
     if op.name not in PARTIAL or any(isinstance(operand.type, Array) for operand in op.args):
         return any(isinstance(operand.type, Object) for operand in op.args)
     divisor = PARTIAL[op.name]
     return divisor is None or not is_nonzero(op.args[divisor])
+
+
+def is_power_of_integers(op: Call) -> bool:
+    """Whether it may be a power of NumPy's integers, which raises for a negative exponent."""
+    types, exponent = [operand.type for operand in op.args], op.args[1]
+    if isinstance(exponent, Const) and isinstance(exponent.value, int) and exponent.value >= 0:
+        return False
+    whole = all(getattr(type_, "kind", None) in ("int", "bool", None) for type_ in types)
+    return whole and any(getattr(type_, "dtype", "any") is not None or isinstance(type_, Array) for type_ in types)
 
 
 def is_plain_format(op: Call, makers: dict[Value, Call], rounds: dict[Value, For]) -> bool:
@@ -183,4 +194,4 @@ def is_index(operand: Operand, extent: int | Dim, array: Operand, axis: int, mak
     return shape is not None and shape[maker.settings["axis"]] == extent
 
 
-__all__ = ["DEFINED_EVERYWHERE", "may_raise"]
+__all__ = ["DEFINED_EVERYWHERE", "is_power_of_integers", "may_raise"]

@@ -201,7 +201,7 @@ def first_value(iterable: Any) -> Any:
     """``next`` of a generator that is not resumed."""
     for value in iterable:
         return value
-    raise StopIteration("there is no next item")
+    raise StopIteration
 
 
 def first_value_or(iterable: Any, default: Any) -> Any:

@@ -26,11 +26,11 @@ class Stepping:
         """``next(it)``."""
         if tells(self):
             if not self.left():
-                raise StopIteration("there is no next item")
+                raise StopIteration
             return self.take()
         for item in self:
             return item
-        raise StopIteration("there is no next item")
+        raise StopIteration
 
     def step_or(self, default: Any) -> Any:
         """``next(it, default)``."""
@@ -63,7 +63,7 @@ class Walk(Stepping):
 
     def step(self) -> Any:
         if self.place >= len(self.items):
-            raise StopIteration("there is no next item")
+            raise StopIteration
         self.place += 1
         return self.items[self.place - 1]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.types import BOOL, DTYPES, Object, Type
+from symgrad.ir.types import BOOL, DTYPES, List, Object, Type
 from symgrad.ops.declare import ROWS, constant
 from symgrad.ops.indexing import OPERANDS, Extents, steps
 
@@ -62,6 +62,8 @@ def lambda_that_raises(name: str, settings: dict[str, Any], types: list[Type]) -
     if name in ("set_at", "add_at"):
         path = path_of(settings["index"])
         return None if path is None else f"lambda x, v, {', '.join(path[0])}: x.__setitem__({ast.unparse(path[1])}, v)"
+    if name == "list_take" and isinstance(types[0], List) and types[0].of == "tuple":
+        return "lambda l, i: tuple(l)[i]"
     return STORES.get(name) or lambda_of(name, settings, types)
 
 
