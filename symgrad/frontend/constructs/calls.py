@@ -38,9 +38,9 @@ from symgrad.frontend.library.interpolants import call_interpolant, is_interpola
 from symgrad.frontend.library.methods import call_method
 from symgrad.frontend.library.samples import UNDECORATED, call_of_samples, parts
 from symgrad.frontend.library.solvers import call_solver
-from symgrad.frontend.library.ufuncs import is_of_numpys, ufunc_method, with_out_by_name
+from symgrad.frontend.library.ufuncs import is_of_numpys, masked_ufunc, ufunc_method, with_out_by_name
 from symgrad.frontend.memory.loads import items_known
-from symgrad.frontend.memory.stores import check_cast, store_result
+from symgrad.frontend.memory.stores import store_result
 from symgrad.frontend.objects.derived import OF_ARRAYS, as_base, call_base, is_base_method, is_derived, is_of_base
 from symgrad.frontend.objects.keywords import keyword_arguments
 from symgrad.frontend.objects.opaque import followed, opaque
@@ -63,7 +63,6 @@ from symgrad.frontend.state.bindings import (
     OneOf,
     Ref,
     Static,
-    Step,
     Tup,
 )
 from symgrad.frontend.state.context import Lowering
@@ -74,14 +73,13 @@ from symgrad.frontend.values.exact import dtype_question, exact_class
 from symgrad.frontend.values.printed import shown
 from symgrad.frontend.values.static_texts import text_method
 from symgrad.identity import Same
-from symgrad.ir.core import Const, Value
+from symgrad.ir.core import Value
 from symgrad.ir.types import Scalar
 from symgrad.kinds import OF_NUMBA, as_python, is_closed, numba_kind
 from symgrad.ops import spelling
 from symgrad.ops.composed import composed, defaults, parameters_of, positional, rebuilt_from, words_of
 from symgrad.ops.composed.drawing import DRAWING
 from symgrad.ops.declarations import DECLARED
-from symgrad.ops.shapes import dtype_of
 from symgrad.runtime.batches import Batch
 from symgrad.runtime.marks import Checkpointed
 
@@ -486,20 +484,3 @@ def placed(function: Any, saying: Any, args: list[Binding], kwargs: dict[str, Bi
     usual, taken = defaults(function), parameters_of(saying)
     left = {name: b for name, b in named.items() if name in taken or name not in usual or known_value(b) != [usual[name]]}
     return [*args[:count], *args[max(count, len(theirs)) :]], left
-
-
-#: a one that preserves the dtype of an array, by the first letter of the dtype
-ONES: dict[str, bool | int | float] = {"b": True, "i": 1, "u": 1}
-
-
-def masked_ufunc(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """``np.divide(x, y, out=z, where=mask)``: elsewhere the operands are ones, and nothing is written."""
-    out, mask = kwargs.pop("out"), kwargs.pop("where")
-    ones = [Num(Const(ONES.get((dtype_of(ctx.type_of(a)) or "f")[0], 1.0))) for a in args]
-    safe = [ctx.apply(Static(np.where, "np.where"), [mask, a, one], {}, node) for a, one in zip(args, ones, strict=True)]
-    result = call_object(ctx, value, name, safe, kwargs, node)
-    check_cast(ctx, ctx.type_of(out), ctx.read(result, node), node)
-    kept = ctx.apply(Static(np.where, "np.where"), [mask, result, out], {}, node)
-    assert isinstance(out, Ref)
-    ctx.store(out, ctx.read(kept, node), None if out.path else Step("e"))
-    return out

@@ -14,15 +14,16 @@ from symgrad.frontend.calls.declared import call_function
 from symgrad.frontend.calls.rows import apply_row
 from symgrad.frontend.flow.aliases import of_each
 from symgrad.frontend.memory.loads import Index, bools_as_masks, index_item
+from symgrad.frontend.memory.stores import check_cast
 from symgrad.frontend.objects.opaque import opaque
 from symgrad.frontend.objects.operands import unwrap
 from symgrad.frontend.objects.reading import root_of
-from symgrad.frontend.state.bindings import Binding, Num, Ref, Static, Tup
+from symgrad.frontend.state.bindings import Binding, Num, Ref, Static, Step, Tup
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.conversions import spelled
 from symgrad.ir.core import Const
 from symgrad.ops.composed.applying import accumulated_by, at_each, logaddexp_reduce, outer_of, reduced_at, reduced_by
-from symgrad.ops.shapes import rank_of
+from symgrad.ops.shapes import dtype_of, rank_of
 
 #: methods of ufuncs that equal a function, except for the axis, which defaults to 0
 SAID: dict[tuple[str, str], Callable[..., object]] = {
@@ -126,3 +127,20 @@ def is_of_numpys(value: Any) -> bool:
     owner = value.__self__ if isinstance(value, types.BuiltinMethodType) else None
     of_library = root_of(value) in ("numpy", "scipy") and not isinstance(value, np.vectorize)
     return of_library or isinstance(value, np.ufunc) or isinstance(owner, np.ufunc)
+
+
+#: a one that preserves the dtype of an array, by the first letter of the dtype
+ONES: dict[str, bool | int | float] = {"b": True, "i": 1, "u": 1}
+
+
+def masked_ufunc(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """``np.divide(x, y, out=z, where=mask)``: elsewhere the operands are ones, and nothing is written."""
+    out, mask = kwargs.pop("out"), kwargs.pop("where")
+    ones = [Num(Const(ONES.get((dtype_of(ctx.type_of(a)) or "f")[0], 1.0))) for a in args]
+    safe = [ctx.apply(Static(np.where, "np.where"), [mask, a, one], {}, node) for a, one in zip(args, ones, strict=True)]
+    result = ctx.apply(Static(value, name), safe, kwargs, node)
+    check_cast(ctx, ctx.type_of(out), ctx.read(result, node), node)
+    kept = ctx.apply(Static(np.where, "np.where"), [mask, result, out], {}, node)
+    assert isinstance(out, Ref)
+    ctx.store(out, ctx.read(kept, node), None if out.path else Step("e"))
+    return out
