@@ -17,7 +17,7 @@ from symgrad.frontend.calls.common_arguments import without_idle
 from symgrad.frontend.calls.declared import call_declared, call_function, is_declared, run_again_in_reverse
 from symgrad.frontend.calls.derived_values import values_read
 from symgrad.frontend.calls.distributions import distribution_of
-from symgrad.frontend.calls.rows import OF_PLACES, call_row, check_words, without_places
+from symgrad.frontend.calls.rows import OF_PLACES, call_row, check_words, with_out_by_name, without_places
 from symgrad.frontend.calls.vectorize import from_outside
 from symgrad.frontend.constructs.comprehensions import comprehension, first_of, sum_generator
 from symgrad.frontend.constructs.directional import make_directional, make_linear
@@ -36,7 +36,7 @@ from symgrad.frontend.functions.overwriting import without_overwriting
 from symgrad.frontend.library.interpolants import call_interpolant, is_interpolant
 from symgrad.frontend.library.methods import call_method
 from symgrad.frontend.library.solvers import call_solver
-from symgrad.frontend.library.ufuncs import is_of_numpys, ufunc_method, with_out_by_name
+from symgrad.frontend.library.ufuncs import is_of_numpys, ufunc_method
 from symgrad.frontend.memory.loads import items_known
 from symgrad.frontend.memory.stores import check_cast, store_result
 from symgrad.frontend.objects.derived import OF_ARRAYS, as_base, call_base, is_base_method, is_derived, is_of_base
