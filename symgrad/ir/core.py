@@ -7,7 +7,7 @@ and ends by yielding operands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -449,6 +449,20 @@ def applied(body: Block) -> list[Func]:
     return list(funcs)
 
 
+def invariant_ops(block: Block, varying: set[Value], may_move: Callable[[Call], bool]) -> dict[Value, Call]:
+    """Return the ops of a block that ``may_move`` accepts and that read nothing that varies, by their results.
+
+    ``varying`` holds the values from elsewhere that differ from run to run. Afterwards it also holds the results of the other ops.
+    """
+    varying.update(out for op in block.ops for out in op.outs)
+    invariant: dict[Value, Call] = {}
+    for op in block.ops:
+        if isinstance(op, Call) and may_move(op) and varying.isdisjoint(op.operands):
+            varying.difference_update(op.outs)
+            invariant |= dict.fromkeys(op.outs, op)
+    return invariant
+
+
 __all__ = ["FALSE", "NONE", "ONE", "TRUE", "UNDEF", "UNKNOWN", "ZERO", "Apply", "Block", "Call", "Const", "For", "Func", "If", "Op"]
 __all__ += ["Operand", "Undef", "Value", "While", "applied", "callees", "clone", "clone_block", "definitions", "holds_complex"]
-__all__ += ["operands_within", "reachable", "substitute", "uses", "walk"]
+__all__ += ["invariant_ops", "operands_within", "reachable", "substitute", "uses", "walk"]

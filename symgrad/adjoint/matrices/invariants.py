@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 from symgrad.adjoint.analysis.memory import Memory
 from symgrad.adjoint.saving.costs import Costs
-from symgrad.ir.core import ONE, Block, Call, Const, For, Func, Op, Operand, Value, clone_block, operands_within, substitute
+from symgrad.ir.core import ONE, Block, Call, Const, For, Func, Op, Operand, Value, clone_block, invariant_ops, operands_within, substitute
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Scalar, ShapeOf, Tape, is_complex
-from symgrad.ops.analysis.invariants import invariant_ops
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS, USER_ROWS
 

@@ -12,17 +12,20 @@ from typing import Any
 import numpy as np
 
 from symgrad.containers import VALUES
-from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.calls.array_attributes import of_array, of_number
+from symgrad.errors import UnknownType, UnsupportedSyntax
+from symgrad.frontend.calls.common_arguments import HAVE_DEVICES
 from symgrad.frontend.calls.derived_values import is_super_of_class, of_super_class
-from symgrad.frontend.calls.distributions import distribution_of
+from symgrad.frontend.calls.distributions import is_function_of_distribution
+from symgrad.frontend.calls.rows import apply_row
 from symgrad.frontend.containers.appending import longest
 from symgrad.frontend.containers.growing_dicts import check_attribute
 from symgrad.frontend.flow.absent import definite, definite_item, either
 from symgrad.frontend.flow.edges import GIVEN, fail, sees
 from symgrad.frontend.flow.enumerated import each, is_one_of_kinds
+from symgrad.frontend.flow.filling import extent_of, size_of
 from symgrad.frontend.flow.flow import choose
 from symgrad.frontend.functions.adapters import GETTERS, adapted, name_of_partialmethod
+from symgrad.frontend.memory.strides import OF_MEMORY, strides_of
 from symgrad.frontend.objects.assigned_attributes import assigned_attribute, kind_of
 from symgrad.frontend.objects.derived import BASES, as_base, check_reading, is_derived, is_of_base, namespace_of
 from symgrad.frontend.objects.function_attributes import attribute_of_function
@@ -61,6 +64,7 @@ from symgrad.frontend.state.bindings import (
     Partial,
     Ref,
     Static,
+    Step,
     Tup,
     python_class,
 )
@@ -68,12 +72,12 @@ from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.conversions import is_number_or_array
 from symgrad.frontend.state.tables import expression
 from symgrad.frontend.text.source import seen_through
-from symgrad.frontend.values.exact import as_named, exact_class, name_in_texts, possible_classes
+from symgrad.frontend.values.exact import as_named, check_kind, exact_class, name_in_texts, possible_classes
 from symgrad.ir.core import FALSE, NONE, Const
-from symgrad.ir.types import Array, Object, Scalar, Unknown
-from symgrad.ops.composed.distributions import is_datum
+from symgrad.ir.types import DTYPES, Array, Object, Scalar, Unknown
 from symgrad.ops.composed.operators import object_init
 from symgrad.ops.rows.exceptions import FAILURE
+from symgrad.ops.shapes import dtype_of
 from symgrad.text import attribute as path
 
 
@@ -149,12 +153,6 @@ def of_kind(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
             if from_class(ctx, kind, attr, MISSING) is not MISSING:
                 return of_class(ctx, owner, kind, attr, node)
     return of_builtin(ctx, owner, attr, node)
-
-
-def is_function_of_distribution(ctx: Lowering, owner: External | Static | Frozen, attr: str) -> bool:
-    """Whether the attribute is a public method of a SciPy distribution. Its formulas read its other attributes."""
-    is_seen = isinstance(owner, Frozen) or not is_datum(owner.value, attr)
-    return is_seen and not attr.startswith("_") and distribution_of(ctx, owner) is not None
 
 
 #: attributes of None that are no methods
@@ -324,6 +322,75 @@ def of_value(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding
     if of_type is not None:
         return of_type
     return of_builtin(ctx, owner, attr, node) if ctx.frame.place is None else Bound(owner, attr)
+
+
+def of_number(ctx: Lowering, owner: Binding, type_: Scalar, attr: str, node: ast.AST) -> Binding | None:
+    """An attribute of a number, or None."""
+    match attr:
+        case "shape":
+            return Tup(())
+        case "ndim" | "size":
+            return Num(Const(int(attr == "size")))
+        case "dtype" if (name := dtype_of(type_)) is not None:
+            check_kind(ctx, type_, node)
+            return Static(np.dtype(DTYPES[name]), f"np.dtype({np.dtype(DTYPES[name]).name!r})")
+        case "real" if type_.kind == "bool" and type_.dtype is None:
+            return Num(ctx.call("number", ctx.read(owner), kind="int"))
+        case "T" | "real" if type_.kind != "complex":
+            return owner
+        case "real" | "imag":
+            return Num(ctx.call(attr, ctx.read(owner)))
+        case "numerator" if type_.kind == "int":
+            return owner
+        case "denominator" if type_.kind == "int":
+            return Num(Const(1))
+    return None
+
+
+def of_array(ctx: Lowering, owner: Binding, type_: Array, attr: str, node: ast.AST) -> Binding | None:
+    """An attribute of an array, or None."""
+    match attr:
+        case "shape" if type_.shape is not None:
+            if isinstance(owner, Ref):
+                return Tup(tuple(Num(extent_of(ctx, owner, k)) for k in range(len(type_.shape))))
+            value = ctx.read(owner)
+            return Tup(tuple(Num(Const(e) if isinstance(e, int) else ctx.call("extent", value, axis=k)) for k, e in enumerate(type_.shape)))
+        case "shape":
+            raise UnknownType("the number of dimensions of this array is not known", ctx.loc(node))
+        case "ndim" if type_.shape is not None:
+            return Num(Const(len(type_.shape)))
+        case "ndim":
+            return Num(ctx.call("ndim", ctx.read(owner)))
+        case "itemsize" | "nbytes" if type_.dtype is not None:
+            check_kind(ctx, type_, node)
+            item = Const(np.dtype(DTYPES[type_.dtype]).itemsize)
+            return Num(item if attr == "itemsize" else ctx.call("multiply", ctx.call("size", ctx.read(owner)), item))
+        case "size":
+            return Num(size_of(ctx, owner) if isinstance(owner, Ref) else ctx.call("size", ctx.read(owner)))
+        case "dtype" if type_.dtype is not None:
+            check_kind(ctx, type_, node)
+            return Static(np.dtype(DTYPES[type_.dtype]), f"np.dtype({np.dtype(DTYPES[type_.dtype]).name!r})")
+        case "mT" | "imag" | "real" if type_.shape is not None and (attr != "real" or type_.kind == "complex"):
+            return apply_row(ctx, attr, [owner], {}, node)
+        case "T" if isinstance(owner, Ref):
+            return owner if type_.shape is not None and len(type_.shape) < 2 else Ref(owner.location, (*owner.path, Step(".T")))
+        case "real" if type_.kind in ("float", "int", "bool"):
+            return owner
+        case "real" | "imag" | "dtype" if type_.dtype is None:
+            raise UnknownType("the dtype of this array is not known", ctx.loc(node), "convert it with np.asarray and dtype=float")
+        case "flat" if isinstance(owner, Ref) and type_.shape is not None:
+            return Iter("flat", (owner,))
+        case "strides" if ctx.frame.place is None and isinstance(owner, Ref):
+            return strides_of(ctx, owner, node)
+        case "flags" if ctx.frame.place is None and isinstance(owner, Ref) and owner.location.read_only:
+            raise UnsupportedSyntax("flags of an array that is only read are not supported", ctx.loc(node), "ask a copy of it")
+        case "flags" if ctx.frame.place is None:  # which the array itself says when the program runs
+            return Num(ctx.call("opaque_attribute", ctx.read(owner), attribute=attr))
+        case "device" if HAVE_DEVICES:
+            return Static("cpu")
+        case "base" | "data" | "ctypes" | "device" if ctx.frame.place is None:
+            raise UnsupportedSyntax(f"{attr} of an array, which exposes its memory layout, is not supported", ctx.loc(node), OF_MEMORY)
+    return None
 
 
 def kept(ctx: Lowering, owner: Binding, attr: str, function: Any, node: ast.AST) -> Binding:

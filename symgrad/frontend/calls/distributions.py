@@ -22,6 +22,7 @@ from symgrad.ops.composed.distributions import (
     RAISED,
     WITHOUT_LOGARITHM,
     has_formula,
+    is_datum,
     is_method,
     method_of,
     name_of,
@@ -163,3 +164,9 @@ def checked(
     words = positional(function) or ()
     first = [one(word, held) for word, held in zip(words, args, strict=False)]
     return [*first, *args[len(first) :]], {word: one(word, held) for word, held in kwargs.items()}
+
+
+def is_function_of_distribution(ctx: Lowering, owner: External | Static | Frozen, attr: str) -> bool:
+    """Whether the attribute is a public method of a SciPy distribution. Its formulas read its other attributes."""
+    is_seen = isinstance(owner, Frozen) or not is_datum(owner.value, attr)
+    return is_seen and not attr.startswith("_") and distribution_of(ctx, owner) is not None

@@ -200,3 +200,12 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
             result.location.read_only = True
     results = [ctx.list_in_memory(out) if isinstance(out, Ref) and isinstance(ctx.type_of(out), List) else out for out in results]
     return results[0] if len(results) == 1 and len(row.outs) == 1 else Tup(tuple(results), RESULTS.get(name))
+
+
+def with_out_by_name(value: np.ufunc, args: list[Binding], kwargs: dict[str, Binding]) -> tuple[list[Binding], dict[str, Binding]]:
+    """The arguments of a ufunc, with the array that it is written to by the name ``out``, alone."""
+    if len(args) == value.nin + 1 and value.nout == 1:
+        kwargs, args = {**kwargs, "out": args[-1]}, args[:-1]
+    if isinstance(held := kwargs.get("out"), Tup) and len(held.items) == 1:
+        kwargs = {**kwargs, "out": held.items[0]}
+    return args, kwargs

@@ -17,7 +17,7 @@ from symgrad.frontend.calls.common_arguments import without_idle
 from symgrad.frontend.calls.declared import call_declared, call_function, is_declared, run_again_in_reverse
 from symgrad.frontend.calls.derived_values import values_read
 from symgrad.frontend.calls.distributions import distribution_of
-from symgrad.frontend.calls.rows import OF_PLACES, call_row, check_words, without_places
+from symgrad.frontend.calls.rows import OF_PLACES, call_row, check_words, with_out_by_name, without_places
 from symgrad.frontend.calls.vectorize import from_outside
 from symgrad.frontend.constructs.comprehensions import comprehension, first_of, sum_generator
 from symgrad.frontend.constructs.directional import make_directional, make_linear

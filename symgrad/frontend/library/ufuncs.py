@@ -113,15 +113,6 @@ def add_at(ctx: Lowering, target: Ref, index: Binding, value: Binding, negative:
     return Static(None)
 
 
-def with_out_by_name(value: np.ufunc, args: list[Binding], kwargs: dict[str, Binding]) -> tuple[list[Binding], dict[str, Binding]]:
-    """The arguments of a ufunc, with the array that it is written to by the name ``out``, alone."""
-    if len(args) == value.nin + 1 and value.nout == 1:
-        kwargs, args = {**kwargs, "out": args[-1]}, args[:-1]
-    if isinstance(held := kwargs.get("out"), Tup) and len(held.items) == 1:
-        kwargs = {**kwargs, "out": held.items[0]}
-    return args, kwargs
-
-
 def is_of_numpys(value: Any) -> bool:
     """Whether ``out`` means in a call of it what it means in NumPy: the array that receives the result and is returned."""
     owner = value.__self__ if isinstance(value, types.BuiltinMethodType) else None

@@ -6,11 +6,10 @@ moves all expensive ops.
 
 from __future__ import annotations
 
-from symgrad.ir.core import Block, Call, Const, For, Func, Op, Value, While
+from symgrad.ir.core import Block, Call, Const, For, Func, Op, Value, While, invariant_ops
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ir.unbound import Unbound
 from symgrad.notes import Notes
-from symgrad.ops.analysis.invariants import invariant_ops
 from symgrad.ops.declare import ROWS, USER_ROWS
 from symgrad.ops.indexing import steps
 from symgrad.passes.facts import Facts, halves_kept, holds, is_pure
