@@ -155,3 +155,39 @@ def test_maps_over_many_seeds_return_trees(jit):
     np.testing.assert_allclose(symgrad.vmap(pullback, in_axes=1, out_axes=1)(seeds.T)[0], by_a.T)
     with pytest.raises(ValueError, match="an empty batch"):
         symgrad.vmap(pullback)(seeds[:0])
+
+
+#: derivatives by attributes of an instance that the function creates
+BY_ATTRIBUTES = {
+    "grad": lambda x: np.sum(symgrad.grad(Model(x).number, wrt="self.w")(x) * np.outer(x, x)),
+    "several": lambda x: np.prod([np.sum(part * x) for part in symgrad.grad(Model(x).number, wrt=("self.b", "x"))(x)]),
+    "an instance": lambda x: np.sum(symgrad.grad(Model(x), wrt="self.b")(x) ** 2),
+    "jvp": lambda x: np.sum(symgrad.jvp(Model(x).vector, (x,), (x,), wrt="self.b")[1]),
+    "vjp": lambda x: np.sum(symgrad.vjp(Model(x).vector, x, wrt="self.b")[1](x)),
+    "hessian": lambda x: np.sum(np.sin(symgrad.hessian(Model(x).number, wrt="self.b")(x))),
+    "hvp": lambda x: np.sum(symgrad.hvp(Model(x).number, x, np.sin(x), wrt="self.b")),
+    "jacfwd of jacrev": lambda x: np.sum(symgrad.jacfwd(symgrad.jacrev(Model(x).vector, wrt="self.b"), wrt="x")(x)),
+    "vmap": lambda x: np.sum(symgrad.vmap(symgrad.grad(Model(x).number, wrt="self.b"))(np.stack([x, 2.0 * x])) ** 2),
+}
+
+
+def descended(x):
+    model = Model(x)
+    for _ in range(3):
+        model.b = model.b - 0.1 * symgrad.grad(model.number, wrt="self.b")(x)
+    return model.number(x)
+
+
+@pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")
+@pytest.mark.sweep(6)
+@pytest.mark.parametrize("jit", [False, True], ids=["numpy", "numba"])
+@pytest.mark.parametrize("function", [*BY_ATTRIBUTES.values(), descended], ids=[*BY_ATTRIBUTES, "descent"])
+def test_derivatives_by_attributes_of_a_new_instance(function, jit):
+    step = 1e-5
+    expected = [(function(X + step * e) - function(X - step * e)) / (2 * step) for e in np.eye(3)]
+    np.testing.assert_allclose(symgrad.grad(function, jit=jit)(X), expected, rtol=1e-6, atol=1e-7)
+
+
+def test_an_attribute_that_there_is_not_is_named():
+    with pytest.raises(BadArgument, match="self has no part self.c"):
+        symgrad.grad(lambda x: np.sum(symgrad.grad(Model(x).number, wrt="self.c")(x)))(X)

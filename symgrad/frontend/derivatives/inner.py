@@ -101,16 +101,40 @@ def names_of(ctx: Lowering, of: Binding, node: ast.AST) -> list[str]:
             return names_of(ctx, inner, node)
         case External(value):
             return list(inspect.signature(value).parameters)
-        case Bound(function=types.FunctionType() as function):
-            return list(inspect.signature(function).parameters)[1:]
-        case Obj(key) if key.kind == "record" and isinstance(call := from_class(ctx, key.cls, "__call__"), types.FunctionType):
-            return list(inspect.signature(call).parameters)[1:]
+        case Bound() | Obj() if (method := method_of(ctx, of)) is not None:
+            return list(inspect.signature(method).parameters)[1:]
         case Partial(function=inner, args=args):
             return names_of(ctx, inner, node)[len(args) :]
         case Choice(then=then, orelse=orelse):
             names = names_of(ctx, then, node)
             return names if names == names_of(ctx, orelse, node) else []  # then only positions mean the same
     raise UnsupportedSyntax("this cannot be differentiated inside a function", ctx.loc(node), "pass a function")
+
+
+def method_of(ctx: Lowering, of: Binding) -> types.FunctionType | None:
+    """The function of a method, or of an instance that can be called."""
+    match of:
+        case Bound(function=types.FunctionType() as function):
+            return function
+        case Obj(key) if key.kind == "record" and isinstance(call := from_class(ctx, key.cls, "__call__"), types.FunctionType):
+            return call
+    return None
+
+
+def receiver_of(ctx: Lowering, of: Binding) -> dict[str, Binding]:
+    """The instance whose method is differentiated, also several times, under the name of the method's first parameter."""
+    if isinstance(of, Derivative | Seeded):
+        return receiver_of(ctx, of.of)
+    function, owner = method_of(ctx, of), of.owner if isinstance(of, Bound) else of
+    names = [] if function is None else list(inspect.signature(function).parameters)
+    return {names[0]: owner} if names and isinstance(owner, Obj) else {}
+
+
+def received(of: Binding, owner: Binding) -> Binding:
+    """The method of another instance, as often differentiated."""
+    if isinstance(of, Derivative | Seeded):
+        return dataclasses.replace(of, of=received(of.of, owner))
+    return dataclasses.replace(of, owner=owner) if isinstance(of, Bound) else owner
 
 
 def follow(ctx: Lowering, held: External) -> None:
@@ -300,10 +324,12 @@ class Inner:
         self.derive: Any = ctx.derive
         self.fresh, self.block = Fresh(ctx), Block()
         self.originals: list[Binding] = []
+        self.receiver = receiver_of(ctx, derivative.of)
 
     def places(self, wrt: Sequence[Any], args: list[Binding], kwargs: dict[str, Binding]) -> list[Any]:
         """The places of the arguments in ``wrt``: indices into ``args``, names in ``kwargs``, or parts of these."""
         names = names_of(self.ctx, self.derivative.of, self.node)
+        kwargs = {**self.receiver, **kwargs}
         places: list[Any] = []
         wrt = [spelled(item) if isinstance(item, str) else item for item in wrt]
         for item in wrt:
@@ -321,7 +347,7 @@ class Inner:
     def held(self, place: Any, args: Sequence[Binding], kwargs: Mapping[str, Binding]) -> Binding:
         """The argument at a place."""
         root = place.root if isinstance(place, Part) else place
-        whole = args[root] if isinstance(root, int) else kwargs[root]
+        whole = args[root] if isinstance(root, int) else kwargs[root] if root in kwargs else self.receiver[root]
         return part_at(self.ctx, whole, place, self.node, parts_of) if isinstance(place, Part) else whole
 
     def enter(
@@ -331,7 +357,7 @@ class Inner:
         ctx, node = self.ctx, self.node
         entry = ctx.state
         ctx.state = entry.copy()
-        inner_args, inner_kwargs = list(args), dict(kwargs)
+        inner_args, inner_kwargs, of = list(args), {**self.receiver, **kwargs}, self.derivative.of
         for place in places:
             root = place.root if isinstance(place, Part) else place
             passed: Any = inner_args if isinstance(root, int) else inner_kwargs
@@ -339,10 +365,12 @@ class Inner:
             self.originals.append(original)
             new = self.fresh.binding(original)
             passed[root] = with_part(ctx, passed[root], place.steps, new, parts_of) if isinstance(place, Part) else new
+        for name in self.receiver:
+            of = received(of, inner_kwargs.pop(name))
         SPREAD["unfollowed"](ctx)
         with ctx.inside(self.block):
             try:
-                returned = ctx.apply(self.derivative.of, inner_args, inner_kwargs, node)
+                returned = ctx.apply(of, inner_args, inner_kwargs, node)
             except Raised:
                 raise UnsupportedSyntax("the function differentiated here always raises", ctx.loc(node)) from None
             use(*self.with_aux(returned))
