@@ -45,6 +45,7 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ),
     ("calls", "-"): (1, "the code of a Python function's own"),
     ("calls", "is_dispatching"): (1, "the same"),
+    ("samples", "parts"): (1, "the function that a wrapper of SciPy's holds, which never changes"),
     ("python_values", "*"): (2, "methods of texts and sets of Python's"),
     ("batches", "*"): (3, "fields of a binding, for the name of a function in messages"),
     ("calls", "call_object"): (1, "functions that classes of the standard library define in Python"),
