@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Never
 
 from symgrad.errors import UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.flow.branch_sides import Side, only_where, passed_on
@@ -158,7 +158,7 @@ def raise_here(ctx: Lowering, kind: int, exception: Binding, args: Binding = MIS
     raise Raised
 
 
-def fail(ctx: Lowering, cls: type[Exception], what: Any) -> None:
+def fail(ctx: Lowering, cls: type[Exception], what: Any) -> Never:
     """Raise an exception with a text or another argument; nothing follows."""
     fail_unless(ctx, FALSE, cls, what)
     raise Raised
