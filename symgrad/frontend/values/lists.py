@@ -72,9 +72,9 @@ def one_argument(ctx: Lowering, args: Args, word: str, node: ast.AST) -> Binding
 
 def fail_to_find(ctx: Lowering, owner: Obj, method_name: str, sought: Binding) -> Never:
     """Raise what ``index`` and ``remove`` raise where the item is missing: in some versions of Python it names the item."""
-    template = ""
+    template, empty = "", collections.deque[float]() if owner.key.exact is collections.deque else list[float]()
     try:
-        getattr(collections.deque() if owner.key.exact is collections.deque else [], method_name)(0.5)
+        _ = empty.index(0.5) if method_name == "index" else empty.remove(0.5)
     except ValueError as error:
         template = str(error).replace("0.5", "{!r}")
     if isinstance(sought, Num) and "{!r}" in template:
