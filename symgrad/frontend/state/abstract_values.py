@@ -192,7 +192,7 @@ def static_part(binding: Binding, state: State, depth: int = 4) -> object:
     """What is static of a binding: constants, positions, and the structure of the tuples and objects that hold them."""
     if isinstance(binding, Num):
         return repr(binding.operand.value) if isinstance(binding.operand, Const) else None
-    key = getattr(binding, "key", None)  # of an object, or of an iterator with a position
+    key: Any = getattr(binding, "key", None)  # of an object, or of an iterator with a position
     held: Any = enumerate(binding.items) if isinstance(binding, Tup) else state.heap.get(key, binding)
     if isinstance(held, Binding) or not depth:
         return None if isinstance(held, Ref) else binding
