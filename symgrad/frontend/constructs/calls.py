@@ -38,7 +38,7 @@ from symgrad.frontend.library.interpolants import call_interpolant, is_interpola
 from symgrad.frontend.library.methods import call_method
 from symgrad.frontend.library.samples import UNDECORATED, call_of_samples, parts
 from symgrad.frontend.library.solvers import call_solver
-from symgrad.frontend.library.ufuncs import is_of_numpys, masked_ufunc, ufunc_method, with_out_by_name
+from symgrad.frontend.library.ufuncs import is_of_numpys, masked_ufunc, ufunc_method
 from symgrad.frontend.memory.loads import items_known
 from symgrad.frontend.memory.stores import store_result
 from symgrad.frontend.objects.derived import OF_ARRAYS, as_base, call_base, is_base_method, is_derived, is_of_base

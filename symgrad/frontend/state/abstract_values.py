@@ -189,10 +189,11 @@ def constant_of(operand: Operand, state: State) -> Operand:
 
 
 def static_part(binding: Binding, state: State, depth: int = 4) -> object:
-    """What is static of a binding: constants, and the structure of the tuples and objects that hold them."""
+    """What is static of a binding: constants, positions, and the structure of the tuples and objects that hold them."""
     if isinstance(binding, Num):
         return repr(binding.operand.value) if isinstance(binding.operand, Const) else None
-    held = state.heap[binding.key] if isinstance(binding, Obj) else enumerate(binding.items) if isinstance(binding, Tup) else binding
+    key: Any = getattr(binding, "key", None)  # of an object, or of an iterator with a position
+    held: Any = enumerate(binding.items) if isinstance(binding, Tup) else state.heap.get(key, binding)
     if isinstance(held, Binding) or not depth:
         return None if isinstance(held, Ref) else binding
     return [(name, static_part(item, state, depth - 1)) for name, item in held]
