@@ -173,8 +173,15 @@ def stack_place(g: Any, shape: tuple[int, ...], position: int, axis: int) -> Any
 
 
 def split_like(g: Any, xs: Sequence[Any], axis: int | None) -> list[Any]:
-    """The parts of ``g`` that came from each of a list of arrays."""
-    return [concatenate_part(g, xs, k, axis) for k in range(len(xs))]
+    """The parts of ``g`` that came from each of a list of arrays, in memory of their own.
+
+    >>> split_like(np.arange(5.0), [np.zeros(2), np.zeros(3)], 0)
+    [array([0., 1.]), array([2., 3., 4.])]
+    """
+    if axis is None:
+        ends = np.cumsum([np.size(x) for x in xs])
+        return [part.reshape(np.shape(x)).copy() for part, x in zip(np.split(g, ends[:-1]), xs, strict=True)]
+    return [part.copy() for part in np.split(g, np.cumsum([x.shape[axis] for x in xs])[:-1], axis)]
 
 
 def split_array(g: Any, shape: tuple[int, ...], axis: int | None) -> Any:

@@ -15,9 +15,11 @@ PANDAS = "pandas"
 ARRAY = "use the array itself in its place"
 #: the replacements of functions and classes by name
 INSTEAD = {
-    "Series": ARRAY, "Index": ARRAY, "DataFrame": "use one array for each column in its place",
+    "Series": ARRAY,
+    "Index": ARRAY,
+    "DataFrame": "use one array for each column in its place",
     "concat": "write np.concatenate of the arrays, or np.column_stack for axis=1",
-}  # fmt: skip
+}
 
 
 def enters_pandas(ctx: Lowering, value: Any) -> bool:

@@ -304,6 +304,53 @@ def array_of(context: Context, op: Call) -> Thing:
     return context.memory(handle, op.outs[0], extents)
 
 
+def concatenate_list(context: Context, op: Call) -> Thing:
+    """The arrays of a list one after another along their first axis; their other extents must be equal."""
+    check_first_axis(op)
+    writer, listing = context.writer, listed(context, op.args[0])
+    writer.check("check_at_least", writer.call("list_len", listing.known), ONE)
+    assert isinstance(listing.item, Array)
+    rest = read_extents(context, item_of(context, listing, ZERO), listing.item)[1:]
+    total = writer.running(Scalar("int"), ZERO)
+    with over(context, listing) as place:
+        own, *others = read_extents(context, item_of(context, listing, place), listing.item)
+        for other, extent in zip(others, rest, strict=True):
+            writer.check("check_equal", other, extent)
+        writer.let(total, writer.add(total, own))
+    extents = [total, *rest]
+    handle = writer.empty(dtype_of(op), extents, op.outs[0].name)
+    start = writer.running(Scalar("int"), ZERO)
+    with over(context, listing) as place:
+        item = item_of(context, listing, place)
+        own = read_extents(context, item, listing.item)[0]
+        with writer.nest([own, *rest]) as index:
+            element = cast_to(writer, writer.read(item, index), dtype_in_array(handle.type))
+            writer.store(handle, element, (writer.add(start, index[0]), *index[1:]))
+        writer.let(start, writer.add(start, own))
+    return context.memory(handle, op.outs[0], extents)
+
+
+def split_like(context: Context, op: Call) -> Thing:
+    """The parts of an array in a list, as long as the arrays of another list."""
+    check_first_axis(op)
+    x, listing, out = context.form(op.args[0]), listed(context, op.args[1]), op.outs[0].type
+    assert isinstance(out, List)
+    assert isinstance(listing.item, Array)
+    writer, parts = context.writer, begun(context, out.item, op.outs[0].name)
+    start = writer.running(Scalar("int"), ZERO)
+    with over(context, listing) as place:
+        own = read_extents(context, item_of(context, listing, place), listing.item)[0]
+        append(context, parts, Form(x.dtype, [own, *x.extents[1:]], lambda index: x.at((writer.add(start, index[0]), *index[1:])), (x,)))
+        writer.let(start, writer.add(start, own))
+    return parts
+
+
+def check_first_axis(op: Call) -> None:
+    """Raise ``OutOfReach`` unless a list of arrays is joined or split along the first axis."""
+    if op.settings["axis"] != 0:
+        raise OutOfReach(f"{function_in_words(op)} of lists along another axis than the first", op.loc)
+
+
 def lengths_of(context: Context, listing: Listing, depth: int, is_any_length: bool) -> list[Operand]:
     """The extents of a list's array, from the first items; without items the kernel is left, because NumPy's array has other ones."""
     writer = context.writer
@@ -496,4 +543,6 @@ RULES: dict[str, Any] = {
     "list_within": list_within,
     "unstack": list_from,
     "stack_list": array_of,
+    "concatenate_list": concatenate_list,
+    "split_like": split_like,
 }

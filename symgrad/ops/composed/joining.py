@@ -17,6 +17,8 @@ def vstack(tup: Any) -> Any:
 
 def hstack(tup: Any) -> Any:
     """``np.hstack``: along the second axis, vectors along the first."""
+    if len(tup) == 0:
+        raise ValueError("need at least one array to concatenate")
     if np.ndim(tup[0]) > 1:
         return np.concatenate(tup, axis=1)
     return np.concatenate([x if np.ndim(x) else np.reshape(x, 1) for x in tup])
