@@ -23,7 +23,7 @@ ANSWERS = {
     "calls of solvers": "solving", "calls of splines": "interpolants",
     "what generators take and return": "generators", "parts of arguments that a path names": "inner_parts", "what a base class holds": "derived",
     "what __new__ and super() give": "derived_values",
-    "identity": "identity",
+    "identity": "identity", "texts of exceptions": "exception_texts",
 }  # fmt: skip
 #: how often other modules look at the kind of a binding: this may only become less
 MOST = 227

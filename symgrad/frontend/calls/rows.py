@@ -18,8 +18,9 @@ from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.pinning import pinned
 from symgrad.frontend.state.program_state import held_items, is_long
 from symgrad.frontend.values.exact import possible_classes
+from symgrad.frontend.values.lists import may_be_of_unlike_lengths
 from symgrad.ir.core import ZERO, Const
-from symgrad.ir.types import DTYPES, Array, Dim, List, is_complex
+from symgrad.ir.types import DTYPES, Array, List, is_complex
 from symgrad.ops import spelling
 from symgrad.ops.composed import WIDER, joining, parameters_of, places, products
 from symgrad.ops.declare import ROWS
@@ -104,15 +105,6 @@ def call_row(
     if spelled.name in CALLS_OF_DTYPES and getattr(ctx.type_of(out), "shape", None) == ():
         return ctx.make(ctx.call("take", ctx.read(out, node), index=""))  # ``np.float64`` of an array without axes is a number
     return out
-
-
-def may_be_of_unlike_lengths(ctx: Lowering, owner: Any) -> bool:
-    """Whether the items of a list are arrays whose extents may differ, so that there is no array of them."""
-    held = ctx.state.heap.get(owner.key) if isinstance(owner, Obj) else None
-    type_ = ctx.type_of(held) if isinstance(held, Ref) else None
-    if not isinstance(type_, List) or not isinstance(type_.item, Array) or type_.item.rank == 0:
-        return False
-    return type_.item.shape is None or any(isinstance(extent, Dim) and extent.symbol == "?" for extent in type_.item.shape)
 
 
 def itself(ctx: Lowering, array: Any, dtype: str, node: ast.AST) -> Binding | None:

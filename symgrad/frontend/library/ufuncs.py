@@ -126,12 +126,11 @@ ONES: dict[str, bool | int | float] = {"b": True, "i": 1, "u": 1}
 
 def masked_ufunc(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """``np.divide(x, y, out=z, where=mask)``: elsewhere the operands are ones, and nothing is written."""
-    out, mask = kwargs.pop("out"), kwargs.pop("where")
+    out, mask = cast("Ref", kwargs.pop("out")), kwargs.pop("where")
     ones = [Num(Const(ONES.get((dtype_of(ctx.type_of(a)) or "f")[0], 1.0))) for a in args]
     safe = [ctx.apply(Static(np.where, "np.where"), [mask, a, one], {}, node) for a, one in zip(args, ones, strict=True)]
     result = ctx.apply(Static(value, name), safe, kwargs, node)
     check_cast(ctx, ctx.type_of(out), ctx.read(result, node), node)
     kept = ctx.apply(Static(np.where, "np.where"), [mask, result, out], {}, node)
-    assert isinstance(out, Ref)
     ctx.store(out, ctx.read(kept, node), None if out.path else Step("e"))
     return out

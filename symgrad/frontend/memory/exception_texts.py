@@ -48,7 +48,7 @@ def check_pop(ctx: Lowering, owner: Obj, held: Operand, place: Operand) -> None:
 
 def check_index(ctx: Lowering, owner: Obj, held: Operand, place: Operand) -> None:
     """The index of a deque of any length; that of a list says the right text by itself."""
-    if owner.key.exact is deque and sees(ctx, IndexError):
+    if sees(ctx, IndexError):
         length = ctx.call("list_len", held)
         fail_unless(ctx, opposite(ctx, outside(ctx, place, length)), IndexError, text_of_index(owner))
 

@@ -223,7 +223,7 @@ def load(ctx: Lowering, owner: Binding, node: ast.expr | Index, whole: ast.AST) 
                 return definite(ctx, MISSING, whole, TypeError, "sequence index must be integer, not 'slice'")
             if isinstance(content, Ref):
                 index = index_of(ctx, node)
-                if index.spec == "i":
+                if index.spec == "i" and key.exact is collections.deque:
                     check_index(ctx, owner, ctx.read(content), index.operands[0])
                 return load_list(ctx, content, index, whole)
             return load_sequence(ctx, owner, [b for _, b in content], index_of(ctx, node), whole)

@@ -217,7 +217,8 @@ def store_list(ctx: Lowering, owner: Obj, index: Index, value: Binding, node: as
     if index.spec != "i":
         raise UnsupportedSyntax("a slice of a list of unknown length cannot be assigned to", ctx.loc(node))
     ctx.check_alone(owner.key)
-    check_index(ctx, owner, ctx.read(content), index.operands[0])
+    if owner.key.exact is collections.deque:
+        check_index(ctx, owner, ctx.read(content), index.operands[0])
     owns, stored = takes_over(ctx, content, value), item_value(ctx, value, node)
     if ctx.is_cell(content, stored):
         ctx.store_cell(content, index.operands[0], stored)

@@ -6,7 +6,7 @@ import ast
 import collections
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Never
+from typing import Any, Never
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.containers.appending import as_list, longest, shorten
@@ -19,7 +19,7 @@ from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.tables import method
 from symgrad.frontend.values.comparison import held_as
 from symgrad.ir.core import ONE, ZERO, Const, Operand
-from symgrad.ir.types import TEXT, Array, List, Scalar
+from symgrad.ir.types import TEXT, Array, Dim, List, Scalar
 from symgrad.ops.composed.lists import place_between, place_of, place_to_remove, rotated, times_in, without
 
 Args = list[Binding]
@@ -62,6 +62,15 @@ def is_of_single(ctx: Lowering, owner: Obj, sought: Binding) -> bool:
     type_ = ctx.type_of(ctx.state.heap[owner.key])  # type: ignore[arg-type]
     is_single = isinstance(type_, List) and (type_.item == TEXT or isinstance(type_.item, Scalar))
     return is_single and isinstance(sought, Num | Static) and owner.key.exact is None
+
+
+def may_be_of_unlike_lengths(ctx: Lowering, owner: Any) -> bool:
+    """Whether the items of a list are arrays whose extents may differ, so that there is no array of them."""
+    held = ctx.state.heap.get(owner.key) if isinstance(owner, Obj) else None
+    type_ = ctx.type_of(held) if isinstance(held, Ref) else None
+    if not isinstance(type_, List) or not isinstance(type_.item, Array) or type_.item.rank == 0:
+        return False
+    return type_.item.shape is None or any(isinstance(extent, Dim) and extent.symbol == "?" for extent in type_.item.shape)
 
 
 def one_argument(ctx: Lowering, args: Args, word: str, node: ast.AST) -> Binding:
