@@ -340,7 +340,7 @@ def split_like(context: Context, op: Call) -> Thing:
     start = writer.running(Scalar("int"), ZERO)
     with over(context, listing) as place:
         own = read_extents(context, item_of(context, listing, place), listing.item)[0]
-        append(context, parts, Form(x.dtype, [own, *x.extents[1:]], lambda index: x.at((writer.add(start, index[0]), *index[1:])), (x,)))
+        append(context, parts, Form(x.dtype, (own, *x.extents[1:]), lambda index: x.at((writer.add(start, index[0]), *index[1:])), (x,)))
         writer.let(start, writer.add(start, own))
     return parts
 
