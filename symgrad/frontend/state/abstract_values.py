@@ -183,8 +183,8 @@ def decided(operand: Operand, state: State) -> bool | None:
 
 
 def constant_of(operand: Operand, state: State) -> Operand:
-    """A bool as a constant where the path of a state decides it; other operands as they are."""
-    known = None if isinstance(operand, Const) else state.known.get(operand)
+    """A bool of Python's as a constant where the path of a state decides it; other operands, also NumPy's bools, as they are."""
+    known = state.known.get(operand) if operand.type == BOOL and isinstance(operand, Value) else None
     return operand if known is None else Const(known)
 
 
