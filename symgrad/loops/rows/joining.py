@@ -110,7 +110,7 @@ def array_of(lowering: Context, op: Call) -> Thing:
     """The array of a list display, or of a list in memory."""
     lowered, writer, dtype = lowering.thing(op.args[0]), lowering.writer, dtype_of(op)
     if not isinstance(lowered, tuple):
-        return list_rows.array_of(lowering, op)
+        return array_of(lowering, op)
     lengths: list[int] = []
     inner: Any = lowered
     while isinstance(inner, tuple):
