@@ -123,7 +123,7 @@ def test_pullbacks_of_batches_agree_with_gradients_of_each_example(program: Prog
             assert_same(one, other)
 
 
-@pytest.mark.sweep(300)
+@pytest.mark.sweep(600)
 @CASES
 def test_kernels_over_a_batch_agree_with_a_loop(program: Program) -> None:
     pytest.importorskip("numba")

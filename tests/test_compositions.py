@@ -299,7 +299,7 @@ def test_compositions(function):
 
 
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")
-@pytest.mark.sweep(3)
+@pytest.mark.sweep(6)
 @pytest.mark.parametrize("function", COMPOSITIONS)
 def test_compositions_in_kernels(function):
     out, pullback = symgrad.vjp(function, X)

@@ -120,6 +120,7 @@ REFUSED: dict[str, tuple[Any, type[SymgradError], str]] = {
 }
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("rule, kind, message", REFUSED.values(), ids=REFUSED)
 def test_a_rule_that_is_none_is_refused(rule: Any, kind: type[SymgradError], message: str) -> None:
     for derive in (symgrad.grad(with_rule(rule)), lambda x: symgrad.jvp(with_rule(rule), (x,), (x,))):

@@ -74,7 +74,7 @@ CASES = [(of, operator) for of in FUNCTIONS for operator in OPERATORS if of != "
 
 
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")
-@pytest.mark.sweep(24)
+@pytest.mark.sweep(48)
 @pytest.mark.parametrize("jit", [False, True], ids=["numpy", "numba"])
 @pytest.mark.parametrize(("of", "operator"), CASES)
 def test_a_derivative_inside_is_of_anything_that_can_be_called(of, operator, jit):

@@ -222,6 +222,7 @@ def lengths_and_more(a: Any) -> Any:
     return np.sum(v.real**2 + v.imag**2) + w[0] ** 2
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("function", [lengths, unit, singular_unit, differences, difference, lengths_and_more], ids=lambda f: f.__name__)
 def test_terms_that_cancel_do_not_depend_on_the_phases(function: Any) -> None:
     """All derivatives by the vectors are zero up to rounding errors, which have no size of their own to be compared with."""

@@ -45,6 +45,7 @@ def example(name: str) -> ModuleType:
 SLOW = {"saddle", "shards_on_a_cluster"}
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in NAMES])
 def test_example_runs_as_a_program(name: str) -> None:
     needs_libraries(name)

@@ -490,7 +490,7 @@ NESTED = [reversed_forward, hessian_vector, forward_of_reverse_in_a_lambda, forw
           result_that_is_the_argument, made_outside]  # fmt: skip
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("function", NESTED, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("jit", [False, True], ids=["numpy", "numba"])
 def test_derivatives_of_derivatives(function: Any, jit: bool) -> None:

@@ -509,7 +509,7 @@ def shapes(x, w):
 AT_ONCE = [layer, overwrites, table, laplace, steps, reductions, indexed, solved, contracted_by_name, placed, shapes]
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("function", AT_ONCE, ids=lambda f: f.__name__)
 @TARGETS
 @pytest.mark.filterwarnings("ignore::symgrad.errors.NotActiveWarning")

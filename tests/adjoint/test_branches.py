@@ -204,6 +204,7 @@ def f(x, n, b):
 """
 
 
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize("after", ["np.sum(z)", "np.sum(z * y)", "0.0"])
 @pytest.mark.parametrize("chosen", ["z", "z[::-1]", "z * 2.0", "np.sqrt(z)"])

@@ -29,6 +29,7 @@ def test_two_arrays_that_are_both_added_to_are_two(function: Callable[..., Any])
     assert ".copy()" in symgrad.grad(function, wrt=(0, 1)).source(*arguments(3), optimize="speed")
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("function", [*IN_PLACE, *COPIED], ids=lambda f: f.__name__)
 def test_gradients_and_their_gradients_are_right(function: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SYMGRAD_CHECK", "1")

@@ -150,6 +150,7 @@ def test_what_the_executor_costs_is_printed(capsys: pytest.CaptureFixture[str]) 
     assert all(line.count("x") >= 2 and "us" in line for line in lines[1:])
 
 
+@pytest.mark.slow
 def test_what_a_second_process_costs_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("numba")
     second.main(["orbit"], times=1)
@@ -160,6 +161,7 @@ def test_what_a_second_process_costs_is_printed(capsys: pytest.CaptureFixture[st
     assert float(first) > float(figures[0])
 
 
+@pytest.mark.slow
 def test_matrices_are_timed(capsys: pytest.CaptureFixture[str]) -> None:
     matrices.main(["elements", "rosenbrock"])
 

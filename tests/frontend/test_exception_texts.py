@@ -65,12 +65,14 @@ def program(body: str) -> str:
     return f"{GROW}\ndef f(a, n):\n    s = a\n    try:\n        {statement}\n    except (ValueError, LookupError, StopIteration, AttributeError, TypeError) as e:\n        print(type(e).__name__, e)\n        s += a * 3\n    return s\n"
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("body", [*BODIES, *STATEMENTS, *LOOPS])
 def test_a_caught_exception_says_what_python_says(body: str) -> None:
     for n in (0, 1, 2, 3):
         assert verdict(program(body), [0.5, n]) == "right"
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("body", [*BODIES, *STATEMENTS, *LOOPS])
 def test_kernels_print_the_same(body: str) -> None:
     pytest.importorskip("numba")

@@ -50,7 +50,7 @@ def same(name: str, operands: str) -> None:
         assert not isinstance(got, float), (text, expected)
 
 
-@pytest.mark.sweep(12)
+@pytest.mark.sweep(24)
 @pytest.mark.parametrize("kind", OPERANDS)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore")

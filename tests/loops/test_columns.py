@@ -66,6 +66,7 @@ def turned_loops(function: Callable[..., Any]) -> bool:
     return "q[j, i] = x[i, j]" in text
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("function", [orthogonal, from_row_to_row, handed_on, layers], ids=lambda f: f.__name__)
 def test_layouts_change_nothing(function: Callable[..., Any]) -> None:
     generator = np.random.default_rng(3)

@@ -112,6 +112,7 @@ def too_many_calls(x):
 POINT = np.array([0.7, 1.3, 0.4])
 
 
+@pytest.mark.sweep(2)
 @pytest.mark.parametrize("function", verdicts.to_be_right, ids=lambda f: f.__name__)
 def test_a_static_number_decides(function):
     for jit in (False, True):

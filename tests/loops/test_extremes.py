@@ -60,7 +60,7 @@ NAMES = [function.__name__ for function, _ in CASES]
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.sweep(4)
+@pytest.mark.sweep(8)
 @pytest.mark.parametrize(("function", "calls"), CASES, ids=NAMES)
 def test_extremes_give_the_same_on_both_targets(function: Any, calls: Any) -> None:
     x, w = calls[0]

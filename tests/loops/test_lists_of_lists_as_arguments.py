@@ -91,6 +91,7 @@ def assert_alike(got: list[list[float]], expected: list[list[float]], **toleranc
     np.testing.assert_allclose(sum(got, []), sum(expected, []), **tolerance)
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("f", FUNCTIONS, ids=word)
 def test_gradients_are_those_of_numpy_code(f: Callable[..., Any]) -> None:
     derivative, plain = symgrad.value_and_grad(f, (0, 1), jit=True), symgrad.value_and_grad(f, (0, 1))

@@ -68,6 +68,7 @@ R = np.random.default_rng(7)
 PAIRED = [covariance, distances, rows_by_columns, inner_first]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("function", PAIRED, ids=lambda f: f.__name__)
 def test_products_of_pairs(function: Any) -> None:
     sizes = [((5, 4), (4, 3)), ((2, 3), (3, 2)), ((1, 1), (1, 1)), ((3, 0), (1, 2))]

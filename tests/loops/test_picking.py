@@ -73,6 +73,7 @@ PROGRAMS = [taken, left_out, tiled, counted, rounded, masked, windows]
 LATER = [(X[::-1] * 2.0, np.asfortranarray(M[:, ::-1]), -0.41, 3), (np.r_[X, X], np.c_[M, M], 0.131, 3)]
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_values_and_gradients(f: Any) -> None:
     first = (X, M, 0.61, 3)

@@ -133,7 +133,7 @@ def compare(function: Any, jit: Any = True) -> Any:
     return compiled
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("function", PRINTING, ids=lambda f: f.__name__)
 def test_loops_and_branches_print_behind_the_kernel(function: Any) -> None:
     with warnings.catch_warnings():

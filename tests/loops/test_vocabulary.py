@@ -363,7 +363,7 @@ CASES: list[tuple[Any, list[tuple[Any, ...]]]] = [
 ]
 
 
-@pytest.mark.sweep(10)
+@pytest.mark.sweep(20)
 @pytest.mark.parametrize(("function", "calls"), CASES, ids=lambda c: getattr(c, "__name__", ""))
 def test_kernels_hold_it(function: Any, calls: list[tuple[Any, ...]]) -> None:
     for arguments, gradients in agreed(function, tuple(range(len(calls[0]))), calls):
@@ -399,7 +399,7 @@ def test_a_column_that_is_not_there_is_left_to_numpy() -> None:
     assert not stays(lambda x, k: np.sum(x[k : k + 1] ** 2), x, 3)
 
 
-@pytest.mark.sweep(2)
+@pytest.mark.sweep(4)
 @pytest.mark.parametrize("function", SORTING, ids=lambda f: f.__name__)
 def test_equal_numbers_and_what_is_none_are_sorted_as_numpy_sorts_them(function: Any) -> None:
     lines = [

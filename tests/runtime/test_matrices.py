@@ -111,6 +111,7 @@ def test_systems_without_a_solution_raise(n: int) -> None:
         solution(np.empty((n, 1)), np.zeros((n, n)), np.ones((n, 1)))
 
 
+@pytest.mark.sweep(3)
 @pytest.mark.parametrize("lie", LIES)
 def test_systems_of_triangles_of_all_sizes(lie: str) -> None:
     for n, columns in ((0, 2), (1, 1), (3, 2), (47, 1), (48, 3), (49, 1), (100, 7)):

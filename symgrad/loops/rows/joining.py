@@ -11,7 +11,7 @@ from symgrad.ir.types import UNDEFINED, Array, List, Scalar
 from symgrad.loops.arrays import axes, constant_in, dtype_of
 from symgrad.loops.context import Context, Listing, Thing
 from symgrad.loops.forms import Form, cast_to, shown
-from symgrad.loops.lists import list_rows, lists
+from symgrad.loops.lists import arrays_of_lists, list_rows, lists
 from symgrad.loops.reach import OutOfReach, in_words
 from symgrad.loops.writer import number
 
@@ -110,7 +110,7 @@ def array_of(lowering: Context, op: Call) -> Thing:
     """The array of a list display, or of a list in memory."""
     lowered, writer, dtype = lowering.thing(op.args[0]), lowering.writer, dtype_of(op)
     if not isinstance(lowered, tuple):
-        return array_of(lowering, op)
+        return arrays_of_lists.array_of(lowering, op)
     lengths: list[int] = []
     inner: Any = lowered
     while isinstance(inner, tuple):
