@@ -29,8 +29,8 @@ def test_emitted_text_equals_the_interpreter(seed: int, lower: Callable[[Func], 
     for n in (0, 1, 3):
         args = [rng.normal(size=4), rng.normal(size=4), float(rng.normal()), n]
         expected = oracle(func, args)
-        made = function(*[duplicate(a) for a in args])
-        actual = list(made) if isinstance(made, tuple) else [made]
+        results = function(*[duplicate(a) for a in args])
+        actual = list(results) if isinstance(results, tuple) else [results]
 
         assert all(map(same, expected, actual)), emitted.text
 

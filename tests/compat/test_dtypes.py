@@ -39,10 +39,10 @@ def name_of(tensor: Any) -> str:
 def answer(function: Callable[..., Any], *given: Any) -> Any:
     """What a call gives as (dtype, values); None for one that is refused."""
     try:
-        made = function(*given)
+        actual = function(*given)
     except (TypeError, ValueError, RuntimeError, IndexError, NotImplementedError, OverflowError):
         return None
-    return name_of(made), made.detach().numpy()
+    return name_of(actual), actual.detach().numpy()
 
 
 def agree(ours: Any, theirs: Any) -> bool:
@@ -105,9 +105,11 @@ def test_gradients_have_the_dtypes_and_shapes_of_their_tensors() -> None:
 
         def run(package: Any) -> list[Any]:
             arrays = values(one, shape), values(other, second)  # noqa: B023 (called at once)
-            made = [paddle.to_tensor(a, stop_gradient=False) if package is paddle else torch.tensor(a, requires_grad=True) for a in arrays]
-            (made[0] * made[1] + made[1]).sum().backward()
-            return [(name_of(m.grad), m.grad.numpy().tolist()) for m in made]
+            actual = [
+                paddle.to_tensor(a, stop_gradient=False) if package is paddle else torch.tensor(a, requires_grad=True) for a in arrays
+            ]
+            (actual[0] * actual[1] + actual[1]).sum().backward()
+            return [(name_of(m.grad), m.grad.numpy().tolist()) for m in actual]
 
         assert run(paddle) == run(torch), (one, shape, other, second)
 
@@ -172,8 +174,8 @@ def test_floats_have_no_bits(sign: str, dtype: str, other: Any) -> None:
             ~x
         return
     ours, _ = BITS[sign]
-    given = {1.5: (i, 1.5), None: (i, x), "same": (x, x)}[other]
-    for pair in (given, given[::-1]):
+    passed = {1.5: (i, 1.5), None: (i, x), "same": (x, x)}[other]
+    for pair in (passed, passed[::-1]):
         with pytest.raises(TypeError, match="must hold integers"):
             ours(*pair)
 
@@ -186,13 +188,13 @@ def test_floats_have_no_bits(sign: str, dtype: str, other: Any) -> None:
 def test_scale_and_clip_of_integers_stay_integers(dtype: str, shape: tuple[int, ...]) -> None:
     array = values(dtype, shape)
     x = paddle.to_tensor(array)
-    for made, expected in (
+    for actual, expected in (
         (paddle.scale(x, 2.0, 1.0), array * 2 + 1), (paddle.scale(x, 2, 1, bias_after_scale=False), (array + 1) * 2),
         (paddle.clip(x, 2, 3), np.clip(array, 2, 3)), (paddle.clip(x, min=2.0), np.clip(array, 2, None)), (paddle.clip(x, max=2), np.clip(array, None, 2)),
         (paddle.clip(x), array), (paddle.increment(x), array + 1), (paddle.round(x, 2), array), (paddle.round(x), array),
     ):  # fmt: skip
-        assert made.dtype == np.dtype(dtype)
-        assert np.array_equal(made.numpy(), expected)
+        assert actual.dtype == np.dtype(dtype)
+        assert np.array_equal(actual.numpy(), expected)
     for call in (
         lambda: paddle.scale(x, 2.5),
         lambda: paddle.scale(x, 1.0, 0.5),
@@ -236,17 +238,17 @@ def test_variables_have_the_dtypes_and_values_of_tensors() -> None:
     ]  # fmt: skip
     for one, other, second in itertools.product(("int32", "int64", "float32"), ("int64", "float32", "float64"), SHAPES[:2]):
         x, y = values(one, (3,)), values(other, second)
-        wanted = [answer(f, paddle.to_tensor(x), paddle.to_tensor(y)) for f in functions]
+        reference = [answer(f, paddle.to_tensor(x), paddle.to_tensor(y)) for f in functions]
         paddle.enable_static()
         try:
             with static.program_guard(static.Program(), static.Program()):
                 a, b = static.data("a", [3], one), static.data("b", list(second), other)
-                made = [f(a, b) for f, known in zip(functions, wanted, strict=True) if known is not None]
-                actual = Executor().run(static.default_main_program(), {"a": x, "b": y}, made)
+                results = [f(a, b) for f, known in zip(functions, reference, strict=True) if known is not None]
+                actual = Executor().run(static.default_main_program(), {"a": x, "b": y}, results)
         finally:
             paddle.disable_static()
-        known = [k for k in wanted if k is not None]
-        for variable, value, (dtype, expected) in zip(made, actual, known, strict=True):
+        known = [k for k in reference if k is not None]
+        for variable, value, (dtype, expected) in zip(results, actual, known, strict=True):
             assert (variable.dtype.name, value.dtype.name) == (dtype, dtype)
             assert np.allclose(value, expected, rtol=1e-5)
             assert list(variable.shape) == list(expected.shape)

@@ -19,14 +19,14 @@ NUMBERS = (2, 2.5)
 
 def test_integers_beside_floats_are_floats() -> None:
     x = paddle.to_tensor([1, 2])
-    for made, expected in (
+    for actual, expected in (
         (x * 2, "int64"), (x * 2.0, "float32"), (2.0 * x, "float32"), (x / 2, "float32"), (x / x, "float32"), (3 / x, "float32"),
         (x**2, "int64"), (x**0.5, "float32"), (2.0**x, "float32"), (x + True, "int64"), (x // 2, "int64"), (x % 2.0, "float32"),
         (x * paddle.to_tensor(np.ones(2, "float16")), "float16"), (paddle.to_tensor(np.ones(2)) - x, "float64"),
         (paddle.maximum(x, paddle.to_tensor([1.5, 0.5])), "float32"), (paddle.exp(x), "float32"), (paddle.square(x), "int64"),
         ((x > 1) * 0.5, "float32"),
     ):  # fmt: skip
-        assert made.dtype == np.dtype(expected)
+        assert actual.dtype == np.dtype(expected)
     assert (x / 2).tolist() == [0.5, 1.0]
 
 
@@ -52,11 +52,11 @@ def test_variables_have_them_too() -> None:
         main = static.Program()
         with static.program_guard(main, static.Program()):
             i, x = static.data("i", [2], "int64"), static.data("x", [2], "float32")
-            made = [i * 2, i * 0.5, i / i, i * x, x**i, paddle.exp(i)]
-        found = static.Executor().run(main, {"i": np.array([1, 2]), "x": np.ones(2, "float32")}, made)
+            results = [i * 2, i * 0.5, i / i, i * x, x**i, paddle.exp(i)]
+        actual = static.Executor().run(main, {"i": np.array([1, 2]), "x": np.ones(2, "float32")}, results)
     finally:
         paddle.disable_static()
-    assert [v.dtype for v in made] == [f.dtype for f in found] == ["int64", *["float32"] * 5]
+    assert [v.dtype for v in results] == [f.dtype for f in actual] == ["int64", *["float32"] * 5]
 
 
 def test_they_are_those_of_torch() -> None:

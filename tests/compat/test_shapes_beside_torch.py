@@ -25,12 +25,12 @@ def beside(ours: Function, theirs: Function, *arrays: Any, gradients: bool = Tru
     """Compare values, shapes, dtypes and gradients; False if PyTorch refuses."""
     others = [torch.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
     try:
-        wanted = theirs(*others)
+        reference = theirs(*others)
     except REFUSALS:
         return False
     tensors = [paddle.to_tensor(a, stop_gradient=a.dtype.kind != "f") for a in arrays]
     actual = ours(*tensors)
-    pairs = list(zip(actual, wanted, strict=True)) if isinstance(actual, list) else [(actual, wanted)]
+    pairs = list(zip(actual, reference, strict=True)) if isinstance(actual, list) else [(actual, reference)]
     for one, two in pairs:
         assert (list(one.shape), one.dtype.name) == (list(two.shape), str(two.dtype)[6:])
         assert np.allclose(one.numpy(), two.detach().numpy(), rtol=1e-6, atol=1e-8, equal_nan=True), (one, two)
@@ -39,8 +39,8 @@ def beside(ours: Function, theirs: Function, *arrays: Any, gradients: bool = Tru
         return True
     seeds = [np.random.default_rng(k).normal(size=tuple(two.shape)).astype(str(two.dtype)[6:]) for k, (_, two) in enumerate(pairs)]
     expected = torch.autograd.grad([two for _, two in pairs], others, [torch.tensor(s) for s in seeds], allow_unused=True)
-    made = paddle.grad([one for one, _ in pairs], tensors, [paddle.to_tensor(s) for s in seeds], allow_unused=True)
-    for one, two, array in zip(made, expected, arrays, strict=True):
+    results = paddle.grad([one for one, _ in pairs], tensors, [paddle.to_tensor(s) for s in seeds], allow_unused=True)
+    for one, two, array in zip(results, expected, arrays, strict=True):
         left, right = (np.zeros_like(array) if g is None else g.detach().numpy() for g in (one, two))
         assert left.shape == right.shape == array.shape
         rounding = {"rtol": 1e-6, "atol": 1e-8} if array.dtype == np.float64 else {"rtol": 1e-5, "atol": 1e-6}
@@ -128,8 +128,8 @@ def test_norms_at_zero_and_what_is_no_norm() -> None:
         zero = np.array([0.0, 0.0, 0.0])
         some = np.array([0.0, 3.0, -4.0])
         assert beside(lambda t, p=p: paddle.linalg.norm(t, p), lambda t, p=p: torch.linalg.vector_norm(t, p), some)
-        found = paddle.to_tensor(zero, stop_gradient=False)
-        (gradient,) = paddle.grad(paddle.linalg.norm(found, p), found)
+        actual = paddle.to_tensor(zero, stop_gradient=False)
+        (gradient,) = paddle.grad(paddle.linalg.norm(actual, p), actual)
         assert np.isfinite(gradient.numpy()).all()
     x = paddle.to_tensor(np.ones((2, 3)))
     for call in (
@@ -164,9 +164,9 @@ def test_new_axes_are_put_in_in_order(shape: tuple[int, ...]) -> None:
                 with pytest.raises(ValueError, match="out of bounds"):
                     paddle.unsqueeze(tensor, list(axes))
                 continue
-            made = paddle.unsqueeze(tensor, list(axes))
-            assert made.shape == list(expected.shape), axes
-            assert np.array_equal(made.numpy(), expected)
+            actual = paddle.unsqueeze(tensor, list(axes))
+            assert actual.shape == list(expected.shape), axes
+            assert np.array_equal(actual.numpy(), expected)
             tried += 1
     assert tried > 5
     assert paddle.unsqueeze(paddle.to_tensor(np.ones((3, 4))), [2, 0]).shape == [1, 3, 4, 1]
@@ -177,16 +177,16 @@ def test_axes_of_one_element_are_taken_out(axes: Any) -> None:
     x = np.arange(3.0).reshape(1, 3, 1)
     chosen = range(3) if axes is None else [a % 3 for a in (axes if isinstance(axes, list | tuple) else [axes])]
     gone = tuple(a for a in {*chosen} if x.shape[a] == 1) if axes != [] else (0, 2)
-    made = paddle.squeeze(paddle.to_tensor(x), axes)
-    assert made.shape == list(np.squeeze(x, gone).shape)
+    actual = paddle.squeeze(paddle.to_tensor(x), axes)
+    assert actual.shape == list(np.squeeze(x, gone).shape)
 
 
 # ------------------------------------------------------------------ symmetric matrices
 
 
 def symmetric(*stack: int) -> Any:
-    made = GENERATOR.normal(size=(*stack, 3, 3))
-    return made @ np.swapaxes(made, -1, -2) + 3 * np.eye(3)
+    actual = GENERATOR.normal(size=(*stack, 3, 3))
+    return actual @ np.swapaxes(actual, -1, -2) + 3 * np.eye(3)
 
 
 @pytest.mark.parametrize("stack", [(), (2,), (2, 1)])
@@ -258,11 +258,11 @@ SHAPES: tuple[tuple[int, ...], ...] = ((), (0,), (2, 0), (0, 2), (1,), (3,), (2,
 def row(k: int, shapes: tuple[tuple[int, ...], ...], dtypes: tuple[str, ...]) -> int:
     """How many arrays one function was compared for."""
     _, ours, theirs = ROWS[k]
-    made = 0
+    actual = 0
     for shape, dtype in itertools.product(shapes, dtypes):
         x = (np.arange(int(np.prod(shape))) % 3 + (0.25 if dtype[0] == "f" else 0)).reshape(shape).astype(dtype)
-        made += beside(ours, theirs, x)
-    return made
+        actual += beside(ours, theirs, x)
+    return actual
 
 
 @pytest.mark.sweep(4)
@@ -281,10 +281,10 @@ def test_shapes_and_dtypes(k: int) -> None:
 
 def test_the_diagonal_of_one_element() -> None:
     x = paddle.to_tensor(3.0, stop_gradient=False)
-    made = paddle.diag(x)
-    assert made.tolist() == [[3.0]]
+    actual = paddle.diag(x)
+    assert actual.tolist() == [[3.0]]
     assert paddle.diag(x, 1).tolist() == [[0.0, 3.0], [0.0, 0.0]]
-    made.sum().backward()
+    actual.sum().backward()
     assert x.grad.item() == 1.0
     for call in (
         lambda: paddle.sort(x, 1),
@@ -307,15 +307,15 @@ def test_programs_compute_the_same() -> None:
         try:
             with static.program_guard(static.Program(), static.Program()):
                 a = static.data("a", list(shape), "float64")
-                kept, made = [], []
+                kept, results = [], []
                 for call in calls:
                     try:
                         variable = call(a)
                     except REFUSALS:
                         continue
                     kept.append(call)
-                    made.append(variable)
-                first = [v[0] if isinstance(v, list) else v for v in made]
+                    results.append(variable)
+                first = [v[0] if isinstance(v, list) else v for v in results]
                 actual = Executor().run(static.default_main_program(), {"a": x}, first)
         finally:
             paddle.disable_static()

@@ -92,9 +92,9 @@ def test_what_has_no_kernel_runs_with_a_notice() -> None:
     sample = Sample(build)
     assert "njit" not in sample.main.source(sample.fetch, jit=True)
     with pytest.warns(NotCompiled, match="program runs as NumPy code"):
-        (found,) = sample.run({"x": X}, jit=True)
-    assert found == pytest.approx(np.linalg.svd(X)[1])
-    assert sample.run({"x": X}, jit="auto")[0] == pytest.approx(found)
+        (actual,) = sample.run({"x": X}, jit=True)
+    assert actual == pytest.approx(np.linalg.svd(X)[1])
+    assert sample.run({"x": X}, jit="auto")[0] == pytest.approx(actual)
 
 
 def test_jit_is_a_bool_or_auto(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,9 +113,9 @@ def test_another_shape_or_form_is_another_run() -> None:
 
     sample = Sample(build)
     for value in (X, X.astype("float32"), X[:1], X.tolist(), X.T.T, X.astype("float32")[::-1], X[:0]):
-        (found,) = sample.run({"x": value})
-        assert found == pytest.approx(2 * np.asarray(value, "float32"))
-        assert found.dtype == np.float32
+        (actual,) = sample.run({"x": value})
+        assert actual == pytest.approx(2 * np.asarray(value, "float32"))
+        assert actual.dtype == np.float32
     with pytest.raises(ValueError, match="has shape"):
         sample.run({"x": X[:, :2]})
     with pytest.raises(TypeError, match="a dict of values"):
@@ -127,8 +127,8 @@ def test_a_program_that_has_grown_runs_anew() -> None:
     sample.run({"x": X})
     with program_guard(sample.main, sample.startup):
         more = sample.main.global_block().var("x") * 3.0
-    (found,) = sample.executor.run(sample.main, {"x": X}, [more], sample.scope)
-    assert found == pytest.approx(3 * X)
+    (actual,) = sample.executor.run(sample.main, {"x": X}, [more], sample.scope)
+    assert actual == pytest.approx(3 * X)
 
 
 def test_values_that_are_set_between_runs() -> None:
@@ -174,11 +174,11 @@ def test_a_schedule_is_followed() -> None:
         return [w]
 
     sample = Sample(build)
-    found = []
+    actual = []
     for _ in range(3):
-        found.append(sample.run({})[0].item())
+        actual.append(sample.run({})[0].item())
         schedule.step()
-    assert found == pytest.approx([0.0, -0.5, -0.75])
+    assert actual == pytest.approx([0.0, -0.5, -0.75])
 
 
 def test_no_warning_of_infinities() -> None:
@@ -188,17 +188,17 @@ def test_no_warning_of_infinities() -> None:
 
 def test_threads() -> None:
     sample = Sample(lambda: [tensors.tanh(data("x", [-1, 3], "float64"))])  # type: ignore[attr-defined]
-    found: list[bool] = []
+    actual: list[bool] = []
 
     def work(k: int) -> None:
-        found.append(all(np.allclose(sample.run({"x": X * k})[0], np.tanh(X * k)) for _ in range(50)))
+        actual.append(all(np.allclose(sample.run({"x": X * k})[0], np.tanh(X * k)) for _ in range(50)))
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [True] * 4
+    assert actual == [True] * 4
 
 
 def test_shapes_that_take_turns_are_prepared_once() -> None:
@@ -250,15 +250,15 @@ def test_numbers_keep_their_dtype(jit: bool) -> None:
 
     sample = Sample(build)
     for _ in range(2):
-        for found in sample.run({"x": np.float32(3.0)}, jit=jit):
-            assert (type(found), found.shape, found.dtype) == (np.ndarray, (), np.dtype("float32"))
+        for actual in sample.run({"x": np.float32(3.0)}, jit=jit):
+            assert (type(actual), actual.shape, actual.dtype) == (np.ndarray, (), np.dtype("float32"))
     assert {name: value.dtype.name for name, value in sample.scope.values.items()} == dict.fromkeys(sample.scope.values, "float32")
     assert sample.main.state_dict(scope=sample.scope)["w"].shape == ()
 
 
 def test_what_is_fetched_twice_is_two_arrays() -> None:
     program = Sample(lambda: [w := parameter("w", [2.0, 3.0]), w, y := w * w, y])
-    found = program.run({})
-    found[0][0] = found[2][0] = 9.0
-    assert [v.tolist() for v in found] == [[9.0, 3.0], [2.0, 3.0], [9.0, 9.0], [4.0, 9.0]]
+    actual = program.run({})
+    actual[0][0] = actual[2][0] = 9.0
+    assert [v.tolist() for v in actual] == [[9.0, 3.0], [2.0, 3.0], [9.0, 9.0], [4.0, 9.0]]
     assert program.run({})[0].tolist() == [2.0, 3.0]

@@ -172,14 +172,14 @@ def test_a_pickle_keeps_jit():
 
 def test_threads_may_call_at_once():
     derivative = symgrad.grad(lambda x: x * x * 0.5, jit=True)
-    found = []
-    threads = [threading.Thread(target=lambda: found.append([derivative(float(k)) for k in range(200)])) for _ in range(6)]
+    actual = []
+    threads = [threading.Thread(target=lambda: actual.append([derivative(float(k)) for k in range(200)])) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
-    assert found == [[float(k) for k in range(200)]] * 6
+    assert actual == [[float(k) for k in range(200)]] * 6
 
 
 def test_structures_of_arguments_and_results():
@@ -195,8 +195,8 @@ def test_structures_of_arguments_and_results():
 def test_layouts_of_arrays():
     derivative = symgrad.grad(lambda x: x[0, 1] * x[1, 0], jit=True)
     x = np.arange(6.0).reshape(2, 3)
-    for given in (x, np.asfortranarray(x), np.hstack([x, x])[:, ::2], x[::-1]):
-        assert np.array_equal(derivative(given), symgrad.grad(lambda x: x[0, 1] * x[1, 0])(given))
+    for passed in (x, np.asfortranarray(x), np.hstack([x, x])[:, ::2], x[::-1]):
+        assert np.array_equal(derivative(passed), symgrad.grad(lambda x: x[0, 1] * x[1, 0])(passed))
     x.flags.writeable = False
     assert derivative(x)[0, 1] == 3.0
 
@@ -268,10 +268,10 @@ def test_a_saved_module_compiles_where_numba_is_installed(kind, tmp_path, monkey
         spec.loader.exec_module(module)
         actual = getattr(module, f"plain_{kind}")(x, 2.0)
         if kind == "vjp":
-            actual, wanted = (actual[0], actual[1](1.0)), (expected[0], expected[1](1.0))
+            actual, reference = (actual[0], actual[1](1.0)), (expected[0], expected[1](1.0))
         else:
-            wanted = expected
-        assert same(actual, wanted)
+            reference = expected
+        assert same(actual, reference)
         assert hasattr(module, f"plain_{kind}_numpy") == (numba is not None)
         module.check()
         with pytest.raises(TypeError, match="made for"):
@@ -298,22 +298,22 @@ def test_the_guard_of_a_kernel_leaves_to_it_what_it_tells_apart():
         (rows, rows, True),
     ]
     jitted, numpy = (symgrad.value_and_grad(halves, wrt=(0, 1), jit=jit) for jit in (True, False))
-    for given in [(rows, rows, 2.0), *same]:  # one entry of the guard: arrays are not looked at
-        compare(jitted(*given), numpy(*given))
+    for passed in [(rows, rows, 2.0), *same]:  # one entry of the guard: arrays are not looked at
+        compare(jitted(*passed), numpy(*passed))
     kernel = jitted.compiled(rows, rows, 2.0).__globals__["halves_value_and_grad_kernel"]
     assert len(kernel.overloads) == 3
-    for given in others:
+    for passed in others:
         alone = symgrad.value_and_grad(halves, wrt=(0, 1), jit=True)
         compare(alone(rows, rows, 2.0), numpy(rows, rows, 2.0))
-        compare(alone(*given), numpy(*given))
+        compare(alone(*passed), numpy(*passed))
         compare(alone(rows, rows, 2.0), numpy(rows, rows, 2.0))
     assert len(kernel.overloads) == 3
     with pytest.raises(ValueError, match="broadcast"):
         jitted(rows, rows[:2], 2.0)
     for first in ((rows[:1], rows, 2.0), (rows[:, :1], rows[:, :1], 2.0), (rows[:1, :1], rows[:1, :1], 2.0)):
         alone = symgrad.value_and_grad(halves, wrt=(0, 1), jit=True)
-        for given in (first, (rows, rows, 2.0), (rows[:2], rows[:2], 2.0), first):
-            compare(alone(*given), numpy(*given))
+        for passed in (first, (rows, rows, 2.0), (rows[:2], rows[:2], 2.0), first):
+            compare(alone(*passed), numpy(*passed))
 
 
 def compare(mine, theirs):

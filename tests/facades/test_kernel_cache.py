@@ -77,9 +77,9 @@ print(taken, len(imported), value, *first.ravel(), *second.ravel())
 def run(place: Path, program: str = PROGRAM) -> list[float]:
     """What a process prints that keeps its kernels there."""
     root = str(Path(symgrad.__file__).parent.parent)
-    given = {**os.environ, "PYTHONPATH": root, "SYMGRAD_CACHE_DIR": str(place), "NUMBA_CACHE_DIR": ""}
-    given.pop("SYMGRAD_CHECK", None)
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=given)
+    passed = {**os.environ, "PYTHONPATH": root, "SYMGRAD_CACHE_DIR": str(place), "NUMBA_CACHE_DIR": ""}
+    passed.pop("SYMGRAD_CHECK", None)
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=passed)
     assert ran.returncode == 0, ran.stderr
     return [float(word) for word in ran.stdout.split()]
 
@@ -93,12 +93,12 @@ def first_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[floa
 
 def test_the_next_process_finds_what_was_compiled(first_run: tuple[Path, list[float]]) -> None:
     place, (first, *rest) = first_run
-    again, *found = run(place)
+    again, *actual = run(place)
     print(f"first call {first:.3f} s, in the next process {again:.3f} s")
 
     assert rest[0] == 0
-    assert found[0] == 1
-    assert rest[1:] == found[1:]
+    assert actual[0] == 1
+    assert rest[1:] == actual[1:]
     assert rest[1] == 201.0
     directories = list(place.iterdir())
     assert sorted(d.name.partition("-")[0] for d in directories) == ["kernels", "texts"]
@@ -114,18 +114,18 @@ def test_damaged_files_are_made_anew(tmp_path: Path, content: bytes, first_run: 
     for path in kept:
         path.write_bytes(content)
     for _ in range(2):
-        _, hits, *found = run(tmp_path)
-        assert found == rest
+        _, hits, *actual = run(tmp_path)
+        assert actual == rest
     assert hits == 1
 
 
 def test_the_next_process_needs_no_stage(tmp_path: Path) -> None:
-    first, made, *rest = run(tmp_path, LONG)
-    again, *found = run(tmp_path, LONG)
+    first, results, *rest = run(tmp_path, LONG)
+    again, *actual = run(tmp_path, LONG)
     print(f"first call {first:.3f} s, in the next process {again:.3f} s")
 
-    assert made > 50
-    assert found == [0.0, *rest]
+    assert results > 50
+    assert actual == [0.0, *rest]
 
 
 def test_the_directory_is_where_programs_of_the_system_keep_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,27 +143,27 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_directory_is_private(place: Path) -> None:
-    made = cache.private_directory("kernels")
-    assert made == place / "kernels"
-    assert made.stat().st_mode & 0o777 == 0o700
-    made.chmod(0o755)
-    assert cache.private_directory("kernels") == made
-    assert made.stat().st_mode & 0o777 == 0o700, "closed to those who could only read"
+    actual = cache.private_directory("kernels")
+    assert actual == place / "kernels"
+    assert actual.stat().st_mode & 0o777 == 0o700
+    actual.chmod(0o755)
+    assert cache.private_directory("kernels") == actual
+    assert actual.stat().st_mode & 0o777 == 0o700, "closed to those who could only read"
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="modes and owners are those of POSIX")
 def test_a_directory_that_others_can_write_to_is_not_used(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "TOLD", [(place, "said before")])
-    made = cache.private_directory("kernels")
-    assert made is not None
-    made.chmod(0o770)
+    actual = cache.private_directory("kernels")
+    assert actual is not None
+    actual.chmod(0o770)
     assert cache.private_directory("kernels") is None
-    made.chmod(0o700)
+    actual.chmod(0o700)
     place.chmod(0o777)
     assert cache.private_directory("kernels") is None
     place.chmod(0o1777)
-    assert cache.private_directory("kernels") == made
-    (place / "link").symlink_to(made)
+    assert cache.private_directory("kernels") == actual
+    (place / "link").symlink_to(actual)
     assert cache.private_directory("link") is None
     uid = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: uid + 1)

@@ -57,5 +57,5 @@ def test_functions_are_reached_whose_names_are_like_those_of_what_is_made(f, jit
     value, x_grad = symgrad.value_and_grad(f, jit=kind)(X)
     out, pullback = symgrad.vjp(f, X, jit=kind)
     assert value == out == pytest.approx(f(X))
-    for made in (df(X), x_grad, pullback(1.0)[0]):
-        np.testing.assert_allclose(made, expected, rtol=1e-7)
+    for actual in (df(X), x_grad, pullback(1.0)[0]):
+        np.testing.assert_allclose(actual, expected, rtol=1e-7)

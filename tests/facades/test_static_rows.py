@@ -101,10 +101,10 @@ def test_intermediates_and_the_loss_itself_have_pairs() -> None:
         sample.x.stop_gradient = False
         pairs = append_backward(sample.loss, [sample.a, sample.loss, sample.x])
     assert names(pairs) == [(v.name, f"{v.name}@GRAD") for v in (sample.a, sample.loss, sample.x)]
-    found = sample.run([g for _, g in pairs])
-    assert found[0] == pytest.approx(np.ones((2, 2)) * V)
-    assert found[1] == pytest.approx(1.0)
-    assert found[2] == pytest.approx(np.ones((2, 2)) * V @ W.T)
+    actual = sample.run([g for _, g in pairs])
+    assert actual[0] == pytest.approx(np.ones((2, 2)) * V)
+    assert actual[1] == pytest.approx(1.0)
+    assert actual[2] == pytest.approx(np.ones((2, 2)) * V @ W.T)
 
 
 def test_a_free_data_variable_is_differentiated_but_not_listed() -> None:
@@ -115,11 +115,11 @@ def test_a_free_data_variable_is_differentiated_but_not_listed() -> None:
 
 
 def test_what_is_not_trained_is_given_when_it_is_asked_for() -> None:
-    for asked, found in ((None, ["w"]), (["v"], ["v"])):
+    for asked, actual in ((None, ["w"]), (["v"], ["v"])):
         with Sample() as sample:
             sample.v.trainable = False
             assert not sample.v.stop_gradient
-            assert [p.name for p, _ in append_backward(sample.loss, asked)] == found
+            assert [p.name for p, _ in append_backward(sample.loss, asked)] == actual
 
 
 def test_a_seed_is_listed_even_if_nothing_can_be_differentiated() -> None:
@@ -144,10 +144,10 @@ def test_a_seed_is_listed_even_if_nothing_can_be_differentiated() -> None:
 )
 def test_no_grad_set(cut: Any, found: list[str]) -> None:
     with Sample() as sample:
-        given = cut(sample)
-        before = type(given)(given)
-        assert [p.name for p, _ in append_backward(sample.loss, no_grad_set=given)] == found
-        assert given == before
+        passed = cut(sample)
+        before = type(passed)(passed)
+        assert [p.name for p, _ in append_backward(sample.loss, no_grad_set=passed)] == found
+        assert passed == before
 
 
 @pytest.mark.parametrize(
@@ -411,9 +411,9 @@ def test_forms_of_targets_and_inputs() -> None:
     for targets in (lambda m: m.loss, lambda m: [m.loss], lambda m: (m.loss,)):
         for inputs in (lambda m: m.w, lambda m: [m.w], lambda m: (m.w,)):
             with Sample() as sample:
-                found = gradients(targets(sample), inputs(sample))
-                assert isinstance(found, list)
-                assert sample.run(found)[0] == pytest.approx(W_GRAD)
+                actual = gradients(targets(sample), inputs(sample))
+                assert isinstance(actual, list)
+                assert sample.run(actual)[0] == pytest.approx(W_GRAD)
 
 
 def test_inputs_that_nothing_reaches() -> None:
@@ -431,14 +431,14 @@ def test_inputs_that_nothing_reaches() -> None:
 
 def test_an_input_twice() -> None:
     with Sample() as sample:
-        found = gradients(sample.loss, [sample.w, sample.w])
-    assert [value == pytest.approx(W_GRAD) for value in sample.run(found)] == [True, True]
+        actual = gradients(sample.loss, [sample.w, sample.w])
+    assert [value == pytest.approx(W_GRAD) for value in sample.run(actual)] == [True, True]
 
 
 def test_a_target_as_input() -> None:
     with Sample() as sample:
-        found = [*gradients(sample.b, sample.b), *gradients(sample.b, [sample.b, sample.w]), *gradients(sample.b, sample.b, sample.a)]
-    ones, own, through, seeded = sample.run(found)
+        actual = [*gradients(sample.b, sample.b), *gradients(sample.b, [sample.b, sample.w]), *gradients(sample.b, sample.b, sample.a)]
+    ones, own, through, seeded = sample.run(actual)
     assert ones == pytest.approx(np.ones((2, 2)))
     assert own == pytest.approx(np.ones((2, 2)))
     assert through == pytest.approx(W_GRAD)
@@ -459,9 +459,9 @@ def test_intermediate_and_leaf() -> None:
     with Sample() as sample:
         y = sample.v * sample.v
         z = y * y + sample.v
-        found = gradients(z, [y, sample.v])
-    assert sample.run(found)[0] == pytest.approx(2 * V**2)
-    assert sample.run(found)[1] == pytest.approx(4 * V**3 + 1)
+        actual = gradients(z, [y, sample.v])
+    assert sample.run(actual)[0] == pytest.approx(2 * V**2)
+    assert sample.run(actual)[1] == pytest.approx(4 * V**3 + 1)
 
 
 @pytest.mark.parametrize(
@@ -490,8 +490,8 @@ def test_target_gradients_that_are_ones(given: Any) -> None:
 def test_an_open_extent_agrees_with_a_known_one() -> None:
     with Sample() as sample:
         seed = data("seed", [2, 2], "float64")
-        (found,) = gradients(sample.b, sample.w, seed)
-    assert sample.run([found], seed=np.full((2, 2), 3.0))[0] == pytest.approx(3 * W_GRAD)
+        (actual,) = gradients(sample.b, sample.w, seed)
+    assert sample.run([actual], seed=np.full((2, 2), 3.0))[0] == pytest.approx(3 * W_GRAD)
 
 
 def test_seeds_are_differentiated() -> None:
@@ -506,8 +506,8 @@ def test_seeds_are_differentiated() -> None:
 
 def test_names_of_gradients_of_several_calls() -> None:
     with Sample() as sample:
-        found = [gradients(sample.loss, sample.w)[0] for _ in range(3)]
-    assert [g.name for g in found if g is not None] == ["w@GRAD", "grad/grad/w@GRAD", "grad/grad/grad/w@GRAD"]
+        actual = [gradients(sample.loss, sample.w)[0] for _ in range(3)]
+    assert [g.name for g in actual if g is not None] == ["w@GRAD", "grad/grad/w@GRAD", "grad/grad/grad/w@GRAD"]
 
 
 def test_third_order() -> None:
@@ -610,8 +610,8 @@ def test_names_never_reach_the_code(name: str) -> None:
     assert gradient.name == f"{name}w@GRAD"
     with static.scope_guard(static.Scope()):
         Executor().run(startup)
-        (found,) = Executor().run(main, {name: V}, [gradient])
-    assert found == pytest.approx(2 * V * V)
+        (actual,) = Executor().run(main, {name: V}, [gradient])
+    assert actual == pytest.approx(2 * V * V)
     assert str(main)
 
 
@@ -641,8 +641,8 @@ def test_a_clone_for_tests_reads_running_means() -> None:
         Executor().run(main, {"x": values})
         mean, variance = np.array([1.0, 2.0]), 0.5 + np.array([0.5, 2.0])
         for _ in range(2):
-            (found,) = Executor().run(test, {"x": values}, [out.name])
-            assert found == pytest.approx((values - mean) / np.sqrt(variance + 1e-5))
+            (actual,) = Executor().run(test, {"x": values}, [out.name])
+            assert actual == pytest.approx((values - mean) / np.sqrt(variance + 1e-5))
 
 
 @pytest.mark.parametrize("mode", ["upscale_in_train", "downscale_in_infer"])
@@ -651,8 +651,8 @@ def test_a_clone_for_tests_drops_nothing(mode: str) -> None:
     with program_guard(main):
         x = data("x", [4], "float64")
         y = network.dropout(x, 0.25, mode=mode)
-    (found,) = Executor().run(main.clone(for_test=True), {"x": np.ones(4)}, [y.name])
-    assert found.tolist() == [1.0 if mode == "upscale_in_train" else 0.75] * 4
+    (actual,) = Executor().run(main.clone(for_test=True), {"x": np.ones(4)}, [y.name])
+    assert actual.tolist() == [1.0 if mode == "upscale_in_train" else 0.75] * 4
 
 
 def test_what_is_fetched_and_kept_shares_no_memory() -> None:
@@ -662,12 +662,12 @@ def test_what_is_fetched_and_kept_shares_no_memory() -> None:
         w = parameter("w", np.eye(2))
         flat, same = tensors.reshape(w, [4]), tensors.reshape(x, [4])
         static.nn.overwrite(w, tensors.transpose(x, [1, 0]))
-    given = np.array([[1.0, 2.0], [3.0, 4.0]])
+    passed = np.array([[1.0, 2.0], [3.0, 4.0]])
     with static.scope_guard(static.Scope()):
         Executor().run(startup)
-        results = Executor().run(main, {"x": given}, [flat, same, w, w])
+        results = Executor().run(main, {"x": passed}, [flat, same, w, w])
         kept = np.array([[1.0, 3.0], [2.0, 4.0]])
-        for array in (given, *results):
+        for array in (passed, *results):
             array[...] = 7.0
         assert np.asarray(static.global_scope().find_var("w")).tolist() == kept.tolist()
 
@@ -677,8 +677,8 @@ def test_settings_of_several_kinds_are_not_confused() -> None:
     with program_guard(main):
         x = data("x", [2], "int64")
         whole, real = tensors.pow(x, 2), tensors.pow(x, 2.0)
-    found = Executor().run(main, {"x": np.array([1, 2])}, [whole, real])
-    assert [value.dtype for value in found] == [whole.dtype, real.dtype]
+    actual = Executor().run(main, {"x": np.array([1, 2])}, [whole, real])
+    assert [value.dtype for value in actual] == [whole.dtype, real.dtype]
     assert whole.dtype != real.dtype
 
 
@@ -692,8 +692,8 @@ def test_two_losses_with_an_optimiser_each() -> None:
             append_backward(tensors.sum(sample.w * 2.0))
     with static.scope_guard(static.Scope()):
         Executor().run(sample.startup)
-        (found,) = Executor().run(sample.main, {"x": X}, [gradient])
-        assert found == pytest.approx(2 * W)
+        (actual,) = Executor().run(sample.main, {"x": X}, [gradient])
+        assert actual == pytest.approx(2 * W)
         assert np.asarray(static.global_scope().find_var("w")) == pytest.approx(W - 0.5 * W_GRAD - 0.25 * 2 * W)
 
 
@@ -713,9 +713,9 @@ def test_operations_are_listed_again_before_their_gradients() -> None:
         e = tensors.square(d)  # type: ignore[attr-defined]
         start = len(sample.main.global_block().ops) + 1
         loss = tensors.sum(e)
-        _, found = append_backward(loss, checkpoints=[d, b])
+        _, actual = append_backward(loss, checkpoints=[d, b])
         listed = sample.main.global_block().ops[start:]
-    assert found == [b.name, d.name]
+    assert actual == [b.name, d.name]
     gradients_after, again, gradients_between = (
         ["fill_constant", "reduce_sum_grad", "square_grad"],
         ["matmul_v2"],
@@ -786,8 +786,8 @@ def test_a_target_that_is_cut_stays_cut() -> None:
 
 def test_what_is_made_of_cut_variables_alone_is_a_leaf() -> None:
     with Sample() as sample:
-        (found,) = gradients(sample.loss, [sample.a], no_grad_set={"w"})
-    assert sample.run([found])[0] == pytest.approx(np.ones((2, 2)) * V)
+        (actual,) = gradients(sample.loss, [sample.a], no_grad_set={"w"})
+    assert sample.run([actual])[0] == pytest.approx(np.ones((2, 2)) * V)
 
 
 # ------------------------------------------------------------------ what is known only when it runs
@@ -799,11 +799,11 @@ def test_a_seed_of_another_shape_is_refused_when_it_is_fed(shapes: Any) -> None:
     with program_guard(main):
         x, seed = data("x", [-1, 2], "float64"), data("seed", [-1, 2], "float64")
         x.stop_gradient = False
-        (found,) = gradients(x * x, x, seed)
+        (actual,) = gradients(x * x, x, seed)
     for rows in (1, 3):
-        assert Executor().run(main, {"x": np.ones((rows, 2)), "seed": np.full((rows, 2), 2.0)}, [found])[0] == pytest.approx(4.0)
+        assert Executor().run(main, {"x": np.ones((rows, 2)), "seed": np.full((rows, 2), 2.0)}, [actual])[0] == pytest.approx(4.0)
     with pytest.raises(ValueError, match="another shape"):
-        Executor().run(main, {"x": np.ones(shapes[0]), "seed": np.ones(shapes[1])}, [found])
+        Executor().run(main, {"x": np.ones(shapes[0]), "seed": np.ones(shapes[1])}, [actual])
 
 
 def test_a_seed_of_another_program() -> None:
@@ -819,8 +819,8 @@ def test_gradients_of_gradients_with_respect_to_what_is_fed_by_name() -> None:
         z = main.global_block().create_var("z", [2], "float64")
         (first,) = gradients(z * z * z, z)
         (second,) = gradients(first, z)
-    found = Executor().run(main, {"z": np.array([1.0, 2.0])}, [first, second])
-    assert [value.tolist() for value in found] == [[3.0, 12.0], [6.0, 12.0]]
+    actual = Executor().run(main, {"z": np.array([1.0, 2.0])}, [first, second])
+    assert [value.tolist() for value in actual] == [[3.0, 12.0], [6.0, 12.0]]
 
 
 def test_gradients_that_were_made_together() -> None:
@@ -828,8 +828,8 @@ def test_gradients_that_were_made_together() -> None:
         pairs = append_backward(sample.loss, [sample.b, sample.a, sample.w])
         with pytest.raises(ValueError, match="made together"):
             gradients(pairs[2][1], pairs[1][1])
-        (found,) = gradients(tensors.sum(pairs[2][1] * pairs[2][1]), pairs[2][1])
-    assert sample.run([found])[0] == pytest.approx(2 * W_GRAD)
+        (actual,) = gradients(tensors.sum(pairs[2][1] * pairs[2][1]), pairs[2][1])
+    assert sample.run([actual])[0] == pytest.approx(2 * W_GRAD)
 
 
 @pytest.mark.parametrize("make", [lambda x, c: x * c, lambda x, c: c * x, lambda x, c: x**c, lambda x, c: tensors.clip(x, -c, c)])
@@ -837,8 +837,8 @@ def test_a_float_of_numpy_makes_nothing_wider(make: Any) -> None:
     main = Program()
     with program_guard(main):
         out = make(data("x", [2], "float32"), np.sqrt(2.0))
-    (found,) = Executor().run(main, {"x": np.ones(2, "float32")}, [out])
-    assert found.dtype == out.dtype == np.float32
+    (actual,) = Executor().run(main, {"x": np.ones(2, "float32")}, [out])
+    assert actual.dtype == out.dtype == np.float32
 
 
 def test_extents_that_must_be_multiples_or_others() -> None:
@@ -856,5 +856,5 @@ def test_extents_that_must_be_multiples_or_others() -> None:
         for call in (lambda: tensors.matmul(b, d), lambda: b + d, lambda: tensors.reshape(w, [-1, 4])):
             with pytest.raises(ValueError, match=r"matmul|add|reshape"):
                 call()
-    (found,) = Executor().run(main, {"b": np.ones((4, 3))}, [pairs])
-    assert found.shape == (6, 2)
+    (actual,) = Executor().run(main, {"b": np.ones((4, 3))}, [pairs])
+    assert actual.shape == (6, 2)

@@ -36,8 +36,8 @@ SYMMETRIC = {"symmetric", "cholesky", "eigh", "eigvalsh"}
 
 def direction(function: Callable[..., Any], generator: Any, shape: Any) -> Any:
     """A direction in which an input may be moved."""
-    made = generator.normal(size=shape)
-    return made + made.T if function.__name__ in SYMMETRIC else made
+    actual = generator.normal(size=shape)
+    return actual + actual.T if function.__name__ in SYMMETRIC else actual
 
 
 def active(value: Any) -> bool:
@@ -45,14 +45,14 @@ def active(value: Any) -> bool:
 
 
 def recorded(function: Callable[..., Any], inputs: list[Any], settings: dict[str, Any]) -> tuple[list[Tensor], list[Tensor]]:
-    given = [Tensor(v, stop_gradient=not active(v)) if isinstance(v, np.ndarray) else v for v in inputs]
-    made = apply(function, *given, **settings)
-    return [g for g in given if isinstance(g, Tensor) and not g.stop_gradient], made if isinstance(made, list) else [made]
+    passed = [Tensor(v, stop_gradient=not active(v)) if isinstance(v, np.ndarray) else v for v in inputs]
+    actual = apply(function, *passed, **settings)
+    return [g for g in passed if isinstance(g, Tensor) and not g.stop_gradient], actual if isinstance(actual, list) else [actual]
 
 
 def weighted(function: Callable[..., Any], inputs: list[Any], settings: dict[str, Any], weights: list[Any]) -> float:
-    made = function(*inputs, **settings)
-    outs = made if isinstance(made, tuple) else (made,)
+    actual = function(*inputs, **settings)
+    outs = actual if isinstance(actual, tuple) else (actual,)
     return float(sum(np.sum(np.asarray(o) * w) for o, w in zip(outs, weights, strict=True)))
 
 
@@ -70,8 +70,8 @@ def test_first_derivative(function: Callable[..., Any], inputs: list[Any], setti
         return weighted(function, [v + t * next(rest) if active(v) else v for v in inputs], settings, weights)
 
     expected = (moved(STEP) - moved(-STEP)) / (2 * STEP)
-    made = sum(float(np.sum(g.numpy() * d)) for g, d in zip(actual, directions, strict=True) if g is not None)
-    assert made == pytest.approx(expected, rel=1e-5, abs=1e-6)
+    results = sum(float(np.sum(g.numpy() * d)) for g, d in zip(actual, directions, strict=True) if g is not None)
+    assert results == pytest.approx(expected, rel=1e-5, abs=1e-6)
 
 
 @pytest.mark.sweep(6)
@@ -94,12 +94,12 @@ def test_second_derivative(function: Callable[..., Any], inputs: list[Any], sett
     if slope is None:
         return
     actual = grad(slope, sources, allow_unused=True)
-    made = sum(float(np.sum(g.numpy() * d)) for g, d in zip(actual, directions, strict=True) if g is not None)
+    results = sum(float(np.sum(g.numpy() * d)) for g, d in zip(actual, directions, strict=True) if g is not None)
     up, down = first(STEP)[1], first(-STEP)[1]
     assert up is not None
     assert down is not None
     expected = (up.item() - down.item()) / (2 * STEP)
-    assert made == pytest.approx(expected, rel=1e-4, abs=1e-5)
+    assert results == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
 @pytest.mark.sweep(4)
@@ -107,8 +107,8 @@ def test_second_derivative(function: Callable[..., Any], inputs: list[Any], sett
 def test_float32_is_kept(function: Callable[..., Any], inputs: list[Any], settings: dict[str, Any]) -> None:
     sources, outs = recorded(function, [v.astype("float32") if active(v) else v for v in inputs], settings)
     assert {o.dtype for o in outs} <= {np.dtype("float32"), np.dtype("int64")}
-    for found in grad(outs, sources, allow_unused=True):
-        assert found is None or found.dtype == np.dtype("float32")
+    for actual in grad(outs, sources, allow_unused=True):
+        assert actual is None or actual.dtype == np.dtype("float32")
 
 
 def test_every_function_has_a_sample() -> None:

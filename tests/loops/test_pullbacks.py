@@ -37,20 +37,20 @@ def held(function: Any, wrt: Any, *arguments: Any) -> Any:
 
     The caller's arguments, the result and every gradient are spoilt as soon as they are there.
     """
-    given = copy.deepcopy(arguments)
+    passed = copy.deepcopy(arguments)
     with warnings.catch_warnings():
         warnings.simplefilter("error", NotCompiled)
-        out, pullback = symgrad.vjp(function, *given, wrt=wrt, jit=True)
+        out, pullback = symgrad.vjp(function, *passed, wrt=wrt, jit=True)
     expected, plain = symgrad.vjp(function, *arguments, wrt=wrt)
     assert same(out, expected, 1e-10, 1e-13)
     seeds = [seed_for(expected) for _ in range(3)]
-    wanted = [copy.deepcopy(plain(seed)) for seed in seeds]
-    spoil(given)
+    reference = [copy.deepcopy(plain(seed)) for seed in seeds]
+    spoil(passed)
     spoil(out)
     left = left_to_numpy(pullback)
     for k in (0, 1, 0, 2, 1):
         actual = pullback(seeds[k])
-        assert same(actual, wanted[k], 1e-9, 1e-12), (actual, wanted[k])
+        assert same(actual, reference[k], 1e-9, 1e-12), (actual, reference[k])
         spoil(actual)
     assert not left
     return pullback
@@ -168,21 +168,21 @@ def restored(x, w, n):
 
 
 def a_list_that_grows(x, w, n):
-    found = []
+    actual = []
     for i in range(n):
         if x[i] > 0:
-            found.append(x[i] * w)
+            actual.append(x[i] * w)
     s = 0.0
-    for each in found:
+    for each in actual:
         s = s + each * each
     return s
 
 
 def arrays_in_a_list(x, w, n):
-    found = [x]
+    actual = [x]
     for i in range(n):
-        found.append(np.sin(found[i]) * w)
-    return found[-1] * found[1]
+        actual.append(np.sin(actual[i]) * w)
+    return actual[-1] * actual[1]
 
 
 def only_on_some_paths(x, w, n):
@@ -243,8 +243,8 @@ def test_numbers_that_are_pushed_are_handed_over_as_arrays() -> None:
 
 def test_arrays_that_lie_in_other_ways() -> None:
     x = np.linspace(-1.0, 1.0, 24).reshape(4, 6)
-    for given in (x, np.asfortranarray(x), x[:, ::2], x[::-1]):
-        held(lambda x, w: np.sum(np.sin(x @ x.T * w), axis=0), (0, 1), given, 0.7)
+    for passed in (x, np.asfortranarray(x), x[:, ::2], x[::-1]):
+        held(lambda x, w: np.sum(np.sin(x @ x.T * w), axis=0), (0, 1), passed, 0.7)
 
 
 # ------------------------------------------------------------------ what is left to NumPy
@@ -284,10 +284,10 @@ def laid_in_other_ways(x, w):
 
 def test_what_runs_again_sees_arrays_that_lie_as_they_did() -> None:
     x = np.linspace(-1.0, 1.0, 24, dtype=np.float32).reshape(4, 6)
-    for given in (x, np.asfortranarray(x), x[:, ::2], x[::-1]):
-        pullback, plain = (symgrad.vjp(laid_in_other_ways, given, 3.0, jit=jit)[1] for jit in (True, False))
+    for passed in (x, np.asfortranarray(x), x[:, ::2], x[::-1]):
+        pullback, plain = (symgrad.vjp(laid_in_other_ways, passed, 3.0, jit=jit)[1] for jit in (True, False))
         left = left_to_numpy(pullback)
-        seed = np.ones(given.shape)
+        seed = np.ones(passed.shape)
 
         assert same(pullback(seed), plain(seed))
         assert left
@@ -319,10 +319,10 @@ def test_saved_pullbacks_have_their_kernels(function: Any, tmp_path: Any) -> Non
     spec = importlib.util.spec_from_file_location("saved", tmp_path / "saved.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    found, pullback = getattr(module, f"{function.__name__}_vjp")(x, 0.8, 3)
+    actual, pullback = getattr(module, f"{function.__name__}_vjp")(x, 0.8, 3)
     seeds = [np.ones(3), np.ones(3, np.float32)] if isinstance(out, np.ndarray) else [1.0, -0.5]
 
     assert any(name.endswith("_backward_kernel") for name in pullback.__code__.co_names)
-    assert same(found, out, 1e-10, 1e-13)
+    assert same(actual, out, 1e-10, 1e-13)
     for seed in seeds:
         assert same(pullback(seed), plain(seed), 1e-9, 1e-12)

@@ -20,11 +20,11 @@ def test_each_edit_changes_one_place_of_a_module_that_still_is_python() -> None:
     module = "passes/simplification/dce.py"
     tree = ast.parse((PACKAGE / module).read_text())
     lines = {node.lineno for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    found = list(faults_of(PACKAGE, module, lines))
-    texts = {fault: mutated(PACKAGE, fault) for fault in found[::5]}
+    actual = list(faults_of(PACKAGE, module, lines))
+    texts = {fault: mutated(PACKAGE, fault) for fault in actual[::5]}
     unchanged = ast.dump(tree)
 
-    assert {fault.kind for fault in found} >= set(EDITS) - {"constant off by one", "other operator"}
+    assert {fault.kind for fault in actual} >= set(EDITS) - {"constant off by one", "other operator"}
     assert all(ast.dump(ast.parse(text)) != unchanged for text in texts.values())
 
 
@@ -81,11 +81,11 @@ def test_what_a_test_finds_and_what_none_does(small: Path) -> None:
     laboratory = object.__new__(Laboratory)  # without a copy of the repository
     laboratory.place, laboratory.package = small, small / "symgrad"
     known = faults_in_signs(small)
-    found, other, unread = known[6, "negated condition"], known[9, "other comparison"], known[15, "constant off by one"]
+    actual, other, unread = known[6, "negated condition"], known[9, "other comparison"], known[15, "constant off by one"]
     suite = Suite(small, small / "symgrad", 1.0, rows=(("tests",),))
 
-    assert dict(suite.survivors([found, other, unread], laboratory.faulty)) == {
-        found: "FAILED tests/test_signs.py::test_of_one_number - assert -1 == 1",
+    assert dict(suite.survivors([actual, other, unread], laboratory.faulty)) == {
+        actual: "FAILED tests/test_signs.py::test_of_one_number - assert -1 == 1",
         other: None,  # the test that would tell fails without the fault too
         unread: None,
     }
@@ -130,10 +130,10 @@ def test_a_line_in_which_a_fault_makes_no_difference_stands_in_its_function() ->
 
 @pytest.mark.slow
 def test_no_fault_is_overlooked_by_all_and_none_that_gives_a_wrong_number_by_a_first_call_with_slopes() -> None:
-    made = tried(220, [1], None, 5.0)
-    wrong = [one for one in made if one.programs.get("suite")]
+    actual = tried(220, [1], None, 5.0)
+    wrong = [one for one in actual if one.programs.get("suite")]
 
-    assert len(made) >= 200
+    assert len(actual) >= 200
     assert wrong
     assert not [str(one.fault) for one in wrong if not one.programs["first"] and not one.programs["slopes"]]
-    assert not [str(one.fault) for one in made if one.verdict == "nobody"]
+    assert not [str(one.fault) for one in actual if one.verdict == "nobody"]
