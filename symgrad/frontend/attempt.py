@@ -49,6 +49,7 @@ from symgrad.frontend.state.abstract_values import Skeleton
 from symgrad.frontend.state.bindings import Binding, Broken, External, HeapKey, Location, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.state.caller import Captured
 from symgrad.frontend.state.context import Lowering
+from symgrad.frontend.state.input_names import qualify
 from symgrad.frontend.state.interruptions import LoggersChange, Raised, StoredOutside, Unresolved
 from symgrad.frontend.state.pinning import pin_splits
 from symgrad.frontend.state.program_state import OUTSIDE, Frame
@@ -183,6 +184,7 @@ class Attempt:
         if ctx.closed:
             keep_arguments(ctx)
         body.args, operands = [value for value, _ in self.inputs], body.yields
+        qualify(self.inputs, definitions(body), ctx.assigned_inputs)
         func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
         if ctx.is_silent and change_loggers(func):
             raise LoggersChange

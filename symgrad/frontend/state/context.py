@@ -120,8 +120,9 @@ class Lowering(Heap):
         if home.top and name in self.no_grad:
             binding = self.stopped(binding)
         match binding:
-            case Num(Value() as value) if value.name is None:
+            case Num(Value() as value) if value.name in (None, name):
                 value.name = name
+                self.assigned_inputs.add(value)
             case Ref(location, ()):
                 self.name_memory(location, name)
             case Ref(path=(*_, Step(row=str(), operands=(*_, Value() as shown)))) if shown.name is None:
@@ -134,8 +135,9 @@ class Lowering(Heap):
         """Give memory the name of a variable."""
         location.name = location.name or name
         version = self.state.memory[location]
-        if isinstance(version, Value) and version.name is None:
+        if isinstance(version, Value) and version.name in (None, name):
             version.name = name
+            self.assigned_inputs.add(version)
 
     def outer_key(self, name: str) -> tuple[Any, str]:
         """The key of a variable outside the program: its cell or its module's names, and its own name."""

@@ -115,6 +115,7 @@ class SharedState:
     read_dicts: set[Same] = field(default_factory=set)  #: dicts from outside that are read as dicts
     owned: dict[str, Ref] = field(default_factory=dict)  #: arrays inside objects among the arguments, by their paths
     texts: dict[Value, str] = field(default_factory=dict)  #: inputs of the program, by the expression that reads them
+    assigned_inputs: set[Value] = field(default_factory=set)  #: inputs that are assigned to the variable of their name
     pins: Mapping[str, Any] = field(default_factory=dict)  #: integers whose value is part of the signature
     refusals: list[SymgradError] = field(default_factory=list)
     literals: dict[Operand, int] = field(default_factory=dict)  #: integers of NumPy's whose value is static, as in np.int64(1)
