@@ -480,3 +480,47 @@ def test_functions_called_at_several_places_are_called(
         for one, other in zip(leaves(run(emitted, *copy.deepcopy(arguments))), expected, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-6 if arguments[0].dtype == np.float32 else 1e-12)
             assert np.shape(one) == np.shape(other) and np.asarray(one).dtype == np.asarray(other).dtype
+
+
+def weighted_path(x, weights):
+    length = 0.0
+    for i in range(1, len(x)):
+        length += (x[i] - x[i - 1]) ** 2
+    return length * weights["length"] + weights["scale"] * x[0]
+
+
+def layered(layers, x):
+    for layer in layers:
+        x = np.tanh(layer["w"] * x)
+    return x.sum()
+
+
+def moved_on(state, n):
+    q = state["q"]
+    p = state["p"]
+    for _ in range(n):
+        p = p - 0.1 * np.sin(q)
+        q = q + 0.1 * p
+    return q * state["scale"]
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "wrt", "named"),
+    [
+        (weighted_path, (X, {"length": 2.0, "scale": 0.5}), (0, 1), ('weights_length = weights["length"]', 'scale = weights["scale"]')),
+        (weighted_path, (X[:1], {"length": 2.0, "scale": 0.5}), 0, ('weights_length = weights["length"]',)),
+        (layered, ([{"w": 0.5}, {"w": 1.5}], X), (0, 1), ('layers_0_w = layers[0]["w"]', 'layers_1_w = layers[1]["w"]')),
+        (moved_on, ({"q": 0.3, "p": 0.1, "scale": 2.0}, 4), 0, ('q = state["q"]', "q = q + 0.1 * p", "p = p - 0.1 * np.sin(q)")),
+    ],
+)
+def test_parts_of_arguments_are_named_after_their_paths_where_the_last_word_is_ambiguous(
+    function: Any, arguments: Any, wrt: Any, named: tuple[str, ...], shown: Callable[..., tuple[Emitted, bool]]
+) -> None:
+    derivative = symgrad.value_and_grad(function, wrt=wrt)
+    value, gradient = derivative(*copy.deepcopy(arguments))
+    assert value == pytest.approx(function(*copy.deepcopy(arguments)))
+    emitted, _ = shown(derivative, *arguments)
+    lines = [line.strip() for line in emitted.text.splitlines()]
+    assert [line for line in named if line not in lines] == [] and "_old" not in emitted.text
+    for one, other in zip(leaves(run(emitted, *copy.deepcopy(arguments))), leaves((value, gradient)), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
