@@ -239,8 +239,9 @@ def vmap(
 
     ``in_axes`` is the batch axis of each argument: one axis for all arguments, or a tuple with one item for each. None marks an argument
     that all examples share. For an argument that is a tuple, list, dict or instance, the item may be a tree of the same structure. A
-    keyword argument has the axis of its parameter, or axis 0 if the tuple has no item for it. ``out_axes`` is the batch axis of the
-    results: one axis, or a tree of the results' structure. None marks a result that is the same for all examples; it is returned once.
+    keyword argument has the axis of its parameter, or axis 0 if the tuple has no item for it. Defaults, and arguments that ``partial``
+    has bound, are shared. ``out_axes`` is the batch axis of the results: one axis, or a tree of the results' structure. None marks a
+    result that is the same for all examples; it is returned once.
 
     The examples are evaluated in order, as by a Python loop. ``function`` may be a derivative (``vmap(grad(f))``) or another ``vmap``, and
     ``grad`` differentiates the function that ``vmap`` returns.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 import types
 from dataclasses import dataclass, field
@@ -23,6 +24,13 @@ from symgrad.runtime.batches import BATCH, Axes, Batch, is_tree, parts_of
 from symgrad.targets import available
 from symgrad.text import identifier
 from symgrad.verification.first_call import Verify, checked_verify
+
+
+class Omitted(enum.Enum):
+    """The default of a parameter whose own default is an array that all examples share."""
+
+    NOT_PASSED = "not passed"
+
 
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -69,15 +77,13 @@ def _written(key: Key) -> types.FunctionType:
         what = f"the parameters of {key.function!r} are not known"
         raise BadArgument(what, hint="write a lambda instead") from None
     batch = Batch(key.function, key.in_axes, key.out_axes, parameters)
-    check_defaults(batch)
+    shared = shared_defaults(batch)
     stem = identifier(str(getattr(key.function, "__name__", "function")).replace("<lambda>", "lambda_"))
     name = f"{stem}_batched"
     names: dict[str, Any] = {"__name__": "symgrad_source"}
-    called = "batch"
-    while called in {p.name for p in parameters}:
-        called += "_"
+    called = unused("batch", parameters)
     names[called] = batch
-    text = f"def {name}({header(parameters, names)}):\n    return {called}({passed(parameters)})\n"
+    text = f"def {name}({header(parameters, names, shared)}):\n{call_text(called, parameters, shared)}"
     function = from_source(text, name, names)
     function.__doc__ = inspect.getdoc(key.function)
     function.__module__ = getattr(key.function, "__module__", None) or function.__module__
@@ -85,13 +91,23 @@ def _written(key: Key) -> types.FunctionType:
     return function
 
 
-def check_defaults(batch: Batch) -> None:
-    """Raise if a parameter has an array as its default and no batch axis is given for it."""
+def shared_defaults(batch: Batch) -> tuple[str, ...]:
+    """The names of the parameters whose defaults hold arrays and have no axis in ``in_axes``.
+
+    All examples share such a default, as they share the variables of a closure; an array that is passed for it is a batch. Raises
+    BadArgument where it, or a parameter after it, can be passed only by position.
+    """
+    shared: list[str] = []
+    by_position = False
     for place, p in enumerate(batch.parameters):
         reached = isinstance(batch.in_axes, tuple | list) and (place < len(batch.in_axes) or p.kind in POSITIONAL)
         if holds_array(p.default) and not reached and batch.in_axes is not None:
-            what = f"the default of {p.name} is an array, and in_axes does not say whether it has a batch axis"
+            shared.append(p.name)
+            by_position = by_position or p.kind in POSITIONAL
+        if by_position and p.kind in (Parameter.POSITIONAL_ONLY, Parameter.VAR_POSITIONAL):
+            what = f"the default of {shared[-1]} is an array without an axis in in_axes, and {p.name} can be passed only by position"
             raise BadArgument(what, hint="give in_axes as a tuple with an item for each parameter")
+    return tuple(shared)
 
 
 def holds_array(value: Any) -> bool:
@@ -101,17 +117,40 @@ def holds_array(value: Any) -> bool:
     return not isinstance(value, type) and is_tree(value) and any(holds_array(part) for _, part in parts_of(value))
 
 
-def header(parameters: tuple[Parameter, ...], names: dict[str, Any]) -> str:
-    """Return the parameters of the ``def`` statement; defaults are names."""
-    shown, taken = [], {p.name for p in parameters}
+def unused(word: str, parameters: tuple[Parameter, ...]) -> str:
+    """A name like ``word`` that no parameter has."""
+    while word in {p.name for p in parameters}:
+        word += "_"
+    return word
+
+
+def header(parameters: tuple[Parameter, ...], names: dict[str, Any], shared: tuple[str, ...]) -> str:
+    """Return the parameters of the ``def`` statement; defaults are names, and ``not_passed`` stands for those that are ``shared``."""
+    shown = []
     for p in parameters:
-        name = f"default_{p.name}"
-        while name in taken:
-            name += "_"
+        name = unused("not_passed" if p.name in shared else f"default_{p.name}", parameters)
         if p.default is not p.empty:
-            names[name] = p.default
+            names[name] = Omitted.NOT_PASSED if p.name in shared else p.default
         shown.append(p.replace(annotation=p.empty, default=p.empty if p.default is p.empty else Named(name)))
     return str(inspect.Signature(shown))[1:-1]
+
+
+def call_text(called: str, parameters: tuple[Parameter, ...], shared: tuple[str, ...]) -> str:
+    """Return the body of the function: the call with the parameters, those that are ``shared`` only where they are passed."""
+    stars: dict[Any, str] = {Parameter.VAR_POSITIONAL: "*{0}", Parameter.KEYWORD_ONLY: "{0}={0}", Parameter.VAR_KEYWORD: "**{0}"}
+    keywords, absent = unused("keywords", parameters), unused("not_passed", parameters)
+    lines, arguments, after = [], [], False
+    for p in parameters:
+        if p.name in shared:
+            lines.append(f"    if {p.name} is not {absent}:\n        {keywords}['{p.name}'] = {p.name}\n")
+            after = True
+        else:
+            by_name = after and p.kind in POSITIONAL
+            arguments.append(stars.get(Parameter.KEYWORD_ONLY if by_name else p.kind, "{0}").format(p.name))
+    if lines:
+        lines.insert(0, f"    {keywords} = {{}}\n")
+        arguments.append(f"**{keywords}")
+    return "".join(lines) + f"    return {called}({', '.join(arguments)})\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +161,6 @@ class Named:
 
     def __repr__(self) -> str:
         return self.name
-
-
-def passed(parameters: tuple[Parameter, ...]) -> str:
-    """The arguments of the call."""
-    stars: dict[Any, str] = {Parameter.VAR_POSITIONAL: "*{0}", Parameter.KEYWORD_ONLY: "{0}={0}", Parameter.VAR_KEYWORD: "**{0}"}
-    return ", ".join(stars.get(p.kind, "{0}").format(p.name) for p in parameters)
 
 
 __all__ = ["batched", "written"]

@@ -330,6 +330,27 @@ def test_functions_of_numpy_partials_and_lambdas(random: np.random.Generator) ->
     np.testing.assert_allclose(symgrad.vmap(lambda t: t[0] * 2)(x), x[:, 0] * 2, rtol=1e-12)
 
 
+@pytest.mark.parametrize("jit", [False, True])
+def test_arrays_as_defaults_are_shared_unless_they_are_passed(jit: bool, random: np.random.Generator) -> None:
+    x, w, b = random.normal(size=(5, 4)), random.normal(size=4), random.normal(size=5)
+
+    def weighted(t: Any, u: Any = w, shift: float = 0.5) -> Any:
+        return np.sum(t * u) + shift
+
+    one = symgrad.vmap(weighted, jit=jit)
+    np.testing.assert_allclose(one(x), x @ w + 0.5, rtol=1e-12)
+    np.testing.assert_allclose(one(x, shift=b), x @ w + b, rtol=1e-12)
+    np.testing.assert_allclose(one(x, x), np.sum(x * x, axis=1) + 0.5, rtol=1e-12)
+    np.testing.assert_allclose(one(x, u=x, shift=b), np.sum(x * x, axis=1) + b, rtol=1e-12)
+    bound = functools.partial(weighted, u=w)
+    for function in (symgrad.vmap(bound, jit=jit), symgrad.vmap(bound, in_axes=(0,), jit=jit)):
+        np.testing.assert_allclose(function(x), x @ w + 0.5, rtol=1e-12)
+    np.testing.assert_allclose(symgrad.vmap(symgrad.grad(bound), jit=jit)(x), np.tile(w, (5, 1)), rtol=1e-12)
+    np.testing.assert_allclose(symgrad.vmap(bound, jit=jit)(x[:1]), x[:1] @ w + 0.5, rtol=1e-12)
+    with pytest.raises(BadArgument, match="the default of u is an array"):
+        symgrad.vmap(lambda t, u=w, /: np.sum(t * u))
+
+
 # ------------------------------------------------------------------ what Python's loop does
 
 
@@ -438,7 +459,7 @@ def test_arguments_that_hold_other_numbers_of_examples(random: np.random.Generat
         (lambda x, w: symgrad.vmap(energy, in_axes=(0, None), out_axes=None)(x, w), "out_axes is None for the result"),
         (lambda x, w: symgrad.vmap(lambda t: "text")(x), "is not an array"),
         (lambda x, w: symgrad.vmap(3.0), "3.0 is not a function"),
-        (lambda x, w: symgrad.vmap(lambda t, u=np.ones(2): t), "the default of u is an array"),  # noqa: B008
+        (lambda x, w: symgrad.vmap(lambda t, u=np.ones(2), *rest: t), "the default of u is an array"),  # noqa: B008
     ],
 )
 def test_what_is_refused(call: Callable[[Any, Any], Any], message: str, random: np.random.Generator) -> None:
@@ -456,8 +477,8 @@ def test_hints_of_refusals_help(random: np.random.Generator) -> None:
         symgrad.vmap(energy, in_axes=(0, None), out_axes=None)(x, w)
     assert symgrad.vmap(lambda t, w: w * 2.0, in_axes=(0, None), out_axes=None)(x, w).tolist() == (w * 2.0).tolist()
     with pytest.raises(BadArgument, match="give in_axes as a tuple"):
-        symgrad.vmap(lambda t, u=w: np.sum(t * u))
-    np.testing.assert_allclose(symgrad.vmap(lambda t, u=w: np.sum(t * u), in_axes=(0, None))(x), x @ w, rtol=1e-12)
+        symgrad.vmap(lambda t, u=w, *rest: np.sum(t * u))
+    np.testing.assert_allclose(symgrad.vmap(lambda t, u=w, *rest: np.sum(t * u), in_axes=(0, None))(x), x @ w, rtol=1e-12)
 
 
 @pytest.mark.parametrize("part", [lambda x: x, lambda x: x[:], lambda x: x[1:], lambda x: x[::-1]])
