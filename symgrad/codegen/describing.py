@@ -58,8 +58,12 @@ def of_row(op: Call, value: Value, producer: Mapping[Value, Op]) -> str:
     """A name after the row that computes a value, and its operands."""
     if op.name in TESTS:
         return "test"
-    if op.name == "get" or isinstance(value.type, Tape):
-        return "tape" if isinstance(value.type, Tape) else "saved"
+    if isinstance(value.type, Tape):
+        return "tape"
+    if op.name in ("get", "pop"):
+        return value.label or "saved"
+    if op.name == "list_of" and value.label:
+        return value.label
     if op.name == "copy" and isinstance(inner := producer.get(op.args[0]) if isinstance(op.args[0], Value) else None, Call):
         op = inner
     base = next((a.name for a in op.args if isinstance(a, Value) and is_users(a.name)), None)

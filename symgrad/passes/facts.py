@@ -308,15 +308,16 @@ class Facts:
         return maker if isinstance(maker, Call) and maker.name == name else None
 
     def is_fresh(self, operand: Operand) -> bool:
-        """Whether the operand is an array newly allocated by its op."""
+        """Whether the operand is an array, or a list of numbers, newly allocated by its op."""
         maker = self.maker.get(operand) if isinstance(operand, Value) else None
-        if not isinstance(maker, Call) or not isinstance(operand.type, Array) or maker.name in BORROWED:
+        has_own_memory = isinstance(operand.type, Array) or isinstance(operand.type, List) and isinstance(operand.type.item, Scalar)
+        if not isinstance(maker, Call) or not has_own_memory or maker.name in BORROWED:
             return False
         row = ROWS[maker.name]
         return row.alias == "fresh" and not row.consumes
 
     def hands_over(self, operand: Operand, block: Block) -> bool:
-        """Whether the operand is an array created in this block and read once, so that its memory may be taken over."""
+        """Whether the operand is an array or list created in this block and read once, so that its memory may be taken over."""
         assert isinstance(operand, Value)
         return self.is_fresh(operand) and self.home[operand] is block and self.count.get(operand, 0) == 1
 

@@ -47,6 +47,8 @@ PASSES: dict[str, Pass] = {
         Pass("dead_tapes", at="passes.simplification.dce:dead_tapes", needs=("tapes",), preserves=("loops",)),
         Pass("remarks.kept", needs=("remarks",), at="adjoint.saving.remarks:tell_kept", preserves=ALL),
         Pass("remarks.doubts", needs=("remarks",), at="passes.simplification.doubts:doubts", preserves=ALL),
+        # for NumPy, and for text that is read
+        Pass("constant_lists", at="passes.simplification", needs=("lists",), preserves=("loops", "stores", "derivative")),
         # for text that is read
         Pass("verbatim", at="passes.reading"),
         Pass("added", at="passes.reading.readable:added"),
@@ -135,14 +137,14 @@ PRINTABLE = stage("printable", "unread dce zeroing dce")
 #: makes NumPy code faster, and its text less like the user's
 LOWER = stage(
     "lower",
-    "hoisted_tapes forwarding dce dead_tapes masks scatter_add peephole cse outer_products "
+    "constant_lists hoisted_tapes forwarding dce dead_tapes masks scatter_add peephole cse outer_products "
     "dead_zeroing zeroing first_writes dce reversals copy_elision unbox array_to_list list_layout "
     "counters dce row_tiling buffer_reuse",
 )
 #: the same without a fallback for exceptions: for the halves of a pullback
 LOWER_HALVES = stage(
     "lower halves",
-    "hoisted_tapes forwarding dce dead_tapes masks scatter_add peephole cse outer_products "
+    "constant_lists hoisted_tapes forwarding dce dead_tapes masks scatter_add peephole cse outer_products "
     "dead_zeroing zeroing first_writes dce reversals copy_elision unbox_plainly array_to_list "
     "list_layout counters dce buffer_reuse",
 )
@@ -158,7 +160,7 @@ SHOWN = stage("shown", "unread dce")
 
 # ------------------------------------------------------------------ readable text
 
-READABLE = stage("readable", "verbatim dce fold dce fold cse dce added repeated dce sunk current_shapes dce earlier")
+READABLE = stage("readable", "verbatim dce fold dce fold cse dce constant_lists added repeated dce sunk current_shapes dce earlier")
 
 # ------------------------------------------------------------------ kernels
 

@@ -10,7 +10,7 @@ from symgrad.frontend.flow.absent import definite
 from symgrad.frontend.flow.flow import branch, choose, choose_in_turn
 from symgrad.frontend.state.bindings import MISSING, Binding, Num, Obj, Ref, Tup
 from symgrad.frontend.state.context import Lowering
-from symgrad.ir.core import ZERO, Const, Operand
+from symgrad.ir.core import ZERO, Const, Operand, Value
 
 #: the most arrays among which a store by a dynamic index is tracked
 SEVERAL = 24
@@ -25,7 +25,12 @@ def list_item_at(ctx: Lowering, owner: Binding, items: list[Binding], index: Ope
         return Tup(tuple(list_item_at(ctx, owner, list(column), index, node) for column in columns), kind)
     if not items or not kinds <= {Num, Ref} or ctx.tagged and Ref in kinds and len(items) <= SEVERAL:
         return one_of_items(ctx, items, index, node, "tuple" if isinstance(owner, Tup) else "list")
-    return ctx.shared(ctx.call("list_take", ctx.list_of(items, node), index), *items)
+    whole = ctx.list_of(items, node)
+    if isinstance(whole, Value) and isinstance(node, ast.Subscript):
+        whole.label = (
+            node.value.id if isinstance(node.value, ast.Name) else node.value.attr if isinstance(node.value, ast.Attribute) else None
+        )
+    return ctx.shared(ctx.call("list_take", whole, index), *items)
 
 
 def one_of_items(ctx: Lowering, items: list[Binding], index: Operand, node: ast.AST, word: str = "list") -> Binding:

@@ -24,8 +24,7 @@ def earlier(func: Func) -> Func:
     with halves_kept(func):
         setter = Setter(Families(func), Unbound.of(func.body).sides)
         setter.block(func.body, [op for op in func.body.ops if op in forward])
-    if setter.aside:
-        name_what_is_taken_off_tapes(func, setter.aside)
+    name_what_is_taken_off_tapes(func, setter.aside)
     return func
 
 
@@ -115,8 +114,8 @@ def is_asked_for_shape(value: Value, block: Block) -> bool:
     return True
 
 
-def name_what_is_taken_off_tapes(func: Func, aside: set[Value]) -> None:
-    """Give each renamed value the same name where it is read back from a tape."""
+def name_what_is_taken_off_tapes(func: Func, aside: Container[Value]) -> None:
+    """Name each value that is read back from a tape like the value that was saved: a renamed one, or one without a name."""
     facts = Facts(func)
     saved: dict[object, list[Call]] = {}
     ops = [op for op in walk(func.body) if isinstance(op, Call) and op.args and isinstance(op.args[0], Value)]
@@ -126,10 +125,11 @@ def name_what_is_taken_off_tapes(func: Func, aside: set[Value]) -> None:
     for op in ops:
         stores = saved.get(facts.find((op.args[0], False)), []) if op.name in EMPTYING else []  # type: ignore[arg-type]
         for store in stores if len(stores) == 1 else []:
-            values = zip(store.args[FILLING[store.name] :], op.outs[EMPTYING[op.name] :], strict=False)
-            for value, out in values:
+            for value, out in zip(store.args[FILLING[store.name] :], op.outs[EMPTYING[op.name] :], strict=False):
                 if value in aside:
                     out.name = value.name
+                elif out.name is None and isinstance(value, Value) and value.name is None:
+                    out.label = value.label
 
 
 __all__ = ["earlier"]

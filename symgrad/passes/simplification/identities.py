@@ -375,6 +375,17 @@ def item_of_row(op: Call, facts: Facts) -> Call | None:
     return call("table_take", op, [*row.args, op.args[1]])
 
 
+def item_of_array(op: Call, facts: Facts) -> Call | None:
+    """An item of ``list(x)`` in the backward half is ``x[k]``: there every index is in range."""
+    whole = facts.calls(op.args[0], "list_from")
+    if whole is None or not op.loc.backward or not isinstance(op.args[1], Const) or not facts.is_steady(whole):
+        return None
+    array = whole.args[0].type
+    if not isinstance(array, Array) or array.rank != 1 or whole.settings["depth"] != 1 or whole.settings["python"]:
+        return None
+    return call("take", op, [whole.args[0], op.args[1]], index="i")
+
+
 def list_added_to_zero(op: Call, facts: Facts) -> Call | None:
     """``l[i] = zeros; l[i] += g`` is ``l[i] = g``, for a list ``g`` without other references."""
     zero = facts.calls(op.args[0], "list_set")
@@ -460,7 +471,7 @@ IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     "shape_of": (shape_of_zeros, shape_elsewhere),
     "extent": (shape_elsewhere,),
     "copy": (copy_of_copy,),
-    "list_take": (item_of_row,),
+    "list_take": (item_of_row, item_of_array),
     "list_add_at": (list_added_to_zero,),
     "list_add_slice": (whole_list_added_to_zero,),
     "cast": (cast_to_itself,),
