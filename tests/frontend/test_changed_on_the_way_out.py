@@ -33,6 +33,11 @@ BLOCKS = {
         "try:", "    y = x[k] * 2", "    try:", "        y = x[k + 1] * y", "    finally:", "        {change}",
         "except IndexError:", "    y = x[0] ** 3",
     ],
+    "two finallies": ["try:", "    try:", "        y = x[k] * 2", "        {change}", "    finally:", "        z = 1.0", "finally:", "    x[2] = z"],
+    "three finallies": [
+        "try:", "    try:", "        try:", "            {change}", "            y = x[k] * 2", "        finally:", "            z = y",
+        "    finally:", "        x[2] = 1.0", "finally:", "    x[1] = 2.0 * x[2]",
+    ],
     "loop": ["for j in range(2):", "    try:", "        y = x[k + j] * 2", "    finally:", "        {change}"],
 }
 # fmt: on

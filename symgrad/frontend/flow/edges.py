@@ -16,10 +16,11 @@ from typing import Any, Never
 from symgrad.errors import UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.flow.branch_sides import Side, only_where, passed_on
 from symgrad.frontend.flow.joins import Joining, after_join, join_states
-from symgrad.frontend.state.bindings import MISSING, Binding, Name, Num, Static, Tup, is_plain_tuple
+from symgrad.frontend.state.bindings import MISSING, Binding, Name, Num, Ref, Static, Tup, is_plain_tuple
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.interruptions import Raised
 from symgrad.frontend.state.program_state import NEXT, RAISED, Loop, State
+from symgrad.frontend.state.reach import memory_in
 from symgrad.frontend.state.tables import SPREAD
 from symgrad.ir.core import FALSE, TRUE, Block, Call, Const, If, Operand, Value
 from symgrad.ir.types import BOOL
@@ -354,7 +355,10 @@ def common(ctx: Lowering, entry: State, several: list[State]) -> State:
         if any(key not in state.heap for state in alive):
             del shared.heap[key]
         elif any(state.heap[key] != content for state in alive):
-            shared.heap[key] = entry.heap.get(key, ())
+            before = entry.heap.get(key, ())
+            items = [before] if isinstance(before, Ref) else [item for _, item in before]
+            is_lost = any(location not in shared.memory for item in items for location in memory_in(item))
+            shared.heap[key] = () if is_lost else before
     relations = [{k: {o: s for o, s in held.items() if o in shared.heap} for k, held in x.kin.items() if k in shared.heap} for x in alive]
     if any(one.get(key, other[key]) != other[key] for one in relations for other in relations for key in other):
         raise UnsureAlias("whether two objects are the same depends on the exception that is raised", ctx.builder.loc)
