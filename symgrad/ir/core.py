@@ -276,6 +276,13 @@ def inner_first(block: Block) -> Iterator[Block]:
     yield block
 
 
+def blocks_within(block: Block) -> Iterator[Block]:
+    """The block, then the blocks of its ops, outer first."""
+    yield block
+    for op in walk(block):
+        yield from op.blocks
+
+
 def operands_within(op: Op) -> Iterator[Operand]:
     """All operands of an op and of the ops in its blocks."""
     yield from op.operands
@@ -464,5 +471,5 @@ def invariant_ops(block: Block, varying: set[Value], may_move: Callable[[Call], 
 
 
 __all__ = ["FALSE", "NONE", "ONE", "TRUE", "UNDEF", "UNKNOWN", "ZERO", "Apply", "Block", "Call", "Const", "For", "Func", "If", "Op"]
-__all__ += ["Operand", "Undef", "Value", "While", "applied", "callees", "clone", "clone_block", "definitions", "holds_complex"]
-__all__ += ["invariant_ops", "operands_within", "reachable", "substitute", "uses", "walk"]
+__all__ += ["Operand", "Undef", "Value", "While", "applied", "blocks_within", "callees", "clone", "clone_block", "definitions"]
+__all__ += ["holds_complex", "invariant_ops", "operands_within", "reachable", "substitute", "uses", "walk"]

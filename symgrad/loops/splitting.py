@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, substitute, uses, walk
+from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, blocks_within, substitute, uses, walk
 from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape
 from symgrad.loops.accesses import handed_on, stored_to
 from symgrad.loops.context import Context, Thing, Turn
@@ -127,7 +127,7 @@ class Parting:
             assert isinstance(op.args[0], Value)
             counts[op.args[0]] -= 1
         moved = [op for op in asked if not counts[op.args[0]]]  # type: ignore[index]
-        for block in (second, *(b for op in walk(second) for b in op.blocks)):
+        for block in [*blocks_within(second)]:
             block.ops = [op for op in block.ops if op not in moved]
         self.turn.first.ops += moved
         return {value: None for value in free_values if counts[value]}

@@ -14,7 +14,7 @@ from symgrad.adjoint.analysis.activity import active_values, matters, may_be_act
 from symgrad.adjoint.reversals.custom import expanded
 from symgrad.adjoint.reverse import gradient
 from symgrad.errors import NoDerivative
-from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value, While, clone_block, substitute, walk
+from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value, While, blocks_within, clone_block, substitute, walk
 from symgrad.ir.types import INT, Array, Scalar, Type, is_complex, join, same_extent
 from symgrad.ops.build import Builder, known_extents, symbols
 from symgrad.pipeline.registry import OPTIMISE
@@ -263,7 +263,7 @@ PASSED = ("barrier", "probe")  #: ops that do nothing in the program
 
 def strip(body: Block, rows: Sequence[str], table: dict[Value, Operand], results: list[Operand]) -> None:
     """Replace ops of some rows, also in nested blocks."""
-    for block in [body, *(inner for op in walk(body) for inner in op.blocks)]:
+    for block in [*blocks_within(body)]:
         gone = [op for op in block.ops if isinstance(op, Call) and op.name in rows]
         if gone:
             table.update({op.outs[0]: op.args[0] for op in gone})

@@ -105,12 +105,11 @@ def cleared(block: Block, indices: Mapping[For, Value]) -> bool:
     for op in walk(block):
         if isinstance(op, Call) and op.name in ("accumulate", "add_at", "add_written"):
             restored(op, sums, table)
-        elif isinstance(op, For):
+        elif isinstance(op, For) and op in indices and has_distinct_rounds(op):
             for k, out in enumerate(op.outs):
-                if out not in sums.readers and op in indices and has_distinct_rounds(op):
-                    cells = Cells(sums, indices)
-                    if cells.follow(op.body, op.carried[k], [op]) == k:
-                        table.update({store.outs[0]: store.args[0] for store in cells.stores})
+                cells = Cells(sums, indices)
+                if out not in sums.readers and cells.follow(op.body, op.carried[k], [op]) == k:
+                    table.update({store.outs[0]: store.args[0] for store in cells.stores})
     if table:
         remove(block, set(table))
         substitute(block, table)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.analysis.memory import Memory
 from symgrad.adjoint.analysis.reductions import cleared
-from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While, substitute, walk
+from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While, resolved, substitute, walk
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Scalar
 from symgrad.ops.declare import ROWS
@@ -54,26 +54,30 @@ def drop_invariants(block: Block, table: dict[Value, Operand]) -> None:
     for op in block.ops:
         for inner in op.blocks:
             drop_invariants(inner, table)
-        if isinstance(op, For):
-            for k in reversed(range(len(op.inits))):
-                if stands_for(op.body.yields[k], table) is op.carried[k]:
-                    table[op.carried[k]] = table[op.outs[k]] = start = op.inits[k]
-                    if isinstance(start, Value) and start.name in (None, "t_grad"):  # it has a better name now
-                        start.name = op.carried[k].name
-                    drop_slot(op, k)
-        elif isinstance(op, If):
-            for k in reversed(range(len(op.outs))):
-                handed_on, other = (stands_for(side.yields[k], table) for side in op.blocks)
-                if handed_on is other and isinstance(other, Value):  # it is defined before the branch
-                    table[op.outs[k]] = other
-                    del op.outs[k], op.then.yields[k], op.orelse.yields[k]
+        match op:
+            case For():
+                drop_invariant_slots(op, table)
+            case If():
+                drop_common_results(op, table)
 
 
-def stands_for(operand: Operand, table: dict[Value, Operand]) -> Operand:
-    """The final replacement of an operand."""
-    while isinstance(operand, Value) and operand in table:
-        operand = table[operand]
-    return operand
+def drop_invariant_slots(op: For, table: dict[Value, Operand]) -> None:
+    """Drop the slots of a loop that every iteration yields unchanged."""
+    for k in reversed(range(len(op.inits))):
+        if resolved(op.body.yields[k], table) is op.carried[k]:
+            table[op.carried[k]] = table[op.outs[k]] = start = op.inits[k]
+            if isinstance(start, Value) and start.name in (None, "t_grad"):  # it has a better name now
+                start.name = op.carried[k].name
+            drop_slot(op, k)
+
+
+def drop_common_results(op: If, table: dict[Value, Operand]) -> None:
+    """Drop the results of a branch that both sides yield."""
+    for k in reversed(range(len(op.outs))):
+        value, other = (resolved(side.yields[k], table) for side in op.blocks)
+        if value is other and isinstance(value, Value):  # it is defined before the branch
+            table[op.outs[k]] = value
+            del op.outs[k], op.then.yields[k], op.orelse.yields[k]
 
 
 def drop_slot(op: For, k: int) -> None:

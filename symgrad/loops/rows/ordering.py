@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symgrad.ir.core import ONE, ZERO, Block, Call, Const, Func, Operand, Value, walk
+from symgrad.ir.core import ONE, ZERO, Block, Call, Const, Func, Operand, Value, blocks_within, walk
 from symgrad.ir.types import Array
 from symgrad.loops.arrays import axes, dtype_of
 from symgrad.loops.bailouts import bail_out
@@ -25,20 +25,25 @@ FILLS: dict[str, tuple[str, str | None]] = {
 
 def sorted_once(func: Func) -> Func:
     """Gather sorted elements by their sort order where that is computed too, as in derivatives; in place."""
-    for block in (func.body, *(inner for op in walk(func.body) for inner in op.blocks)):
+    for block in blocks_within(func.body):
         for op in [*block.ops]:
             if isinstance(op, Call) and op.name == "sort" and op.settings["axis"] is not None:
-                rest = Block(ops=block.ops[block.ops.index(op) :])
-                others = [o for o in walk(rest) if isinstance(o, Call) and o.name == "argsort" and o.args[0] is op.args[0]]
-                others = [o for o in others if o.settings == op.settings]
-                if others and isinstance(op.args[0].type, Array):
-                    order = Value(Array("i64", op.args[0].type.shape))
-                    first = Call([order], op.loc, "argsort", [op.args[0]], dict(op.settings))
-                    block.ops.insert(block.ops.index(op), first)
-                    op.name, op.args = "take_along_axis", [op.args[0], order]
-                    for other in others:
-                        other.name, other.args, other.settings = "cast", [order], {"dtype": "i64"}
+                gather_sorted(block, op)
     return func
+
+
+def gather_sorted(block: Block, op: Call) -> None:
+    """Replace a ``sort`` by a gather if its operand's sort order is computed later too."""
+    operand, at = op.args[0], block.ops.index(op)
+    later = (o for o in walk(Block(ops=block.ops[at:])) if isinstance(o, Call) and o.name == "argsort")
+    same = [o for o in later if o.args[0] is operand and o.settings == op.settings]
+    if not same or not isinstance(operand.type, Array):
+        return
+    order = Value(Array("i64", operand.type.shape))
+    block.ops.insert(at, Call([order], op.loc, "argsort", [operand], dict(op.settings)))
+    op.name, op.args = "take_along_axis", [operand, order]
+    for other in same:
+        other.name, other.args, other.settings = "cast", [order], {"dtype": "i64"}
 
 
 def lines(lowering: Context, op: Call) -> tuple[Form, int]:

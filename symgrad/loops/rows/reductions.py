@@ -41,19 +41,20 @@ class Fold:
 def innermost(lowering: Context, form: Form) -> int:
     """The axis for the innermost loop: with the fewest reads of stride greater than one, then with the most contiguous reads."""
     writer = lowering.writer
-    apart, along = [0] * form.rank, [0] * form.rank
     trial = Block()
     index = tuple(Value(ONE.type) if number(e) != 1 else ZERO for e in form.extents)
     with writer.inside(trial):
         form.at(index)
-        for op in trial.ops:
-            if isinstance(op, Call) and op.name == "take":
-                bases = [writer.split(o)[0] for o in op.args[1:]]
-                for k, i in enumerate(index):
-                    if isinstance(i, Value):
-                        along[k] += bases[-1] is i
-                        apart[k] += any(base is i for base in bases[:-1])
-    return min(range(form.rank), key=lambda k: (apart[k], -along[k], -k), default=0)
+        reads = [op for op in trial.ops if isinstance(op, Call) and op.name == "take"]
+        bases = [[writer.split(o)[0] for o in read.args[1:]] for read in reads]
+
+    def cost(axis: int) -> tuple[int, int, int]:
+        i = index[axis]
+        strided = sum(any(base is i for base in read[:-1]) for read in bases if i is not ZERO)
+        contiguous = sum(read[-1] is i for read in bases if i is not ZERO)
+        return strided, -contiguous, -axis
+
+    return min(range(form.rank), key=cost, default=0)
 
 
 def reduce(lowering: Context, form: Form, gone: Sequence[int], keepdims: bool, fold: Fold, name: str | None = None) -> Form | Operand:

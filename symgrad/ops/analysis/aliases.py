@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Apply, Block, Call, For, Func, If, Operand, Value, While, applied, walk
+from symgrad.ir.core import Apply, Block, Call, For, Func, If, Operand, Value, While, applied, blocks_within, walk
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ops.declare import ROWS
 
@@ -128,7 +128,7 @@ def defined(block: Block) -> set[Value]:
 def read_in(block: Block) -> list[Value]:
     """Every value that a block or one inside it reads, in order."""
     values = [o for op in walk(block) for o in op.operands if isinstance(o, Value)]
-    blocks = [block, *(child for op in walk(block) for child in op.blocks)]
+    blocks = [*blocks_within(block)]
     return values + [o for inner in blocks for o in inner.yields if isinstance(o, Value)]
 
 

@@ -56,12 +56,12 @@ def visit(func: Func, block: Block, makers: dict[Value, Op], outside: set[Value]
     done: list[Op] = []
     known = set(outside)
     for op in block.ops:
-        if isinstance(op, For):
-            for inner in [o for o in op.body.ops if isinstance(o, For)]:
-                for call in inner.body.ops:
-                    lines = lines_of(call, op, inner, makers, known)
-                    if lines is not None and isinstance(call, Call):
-                        done += product(func, call, *lines)
+        inner_loops = [o for o in op.body.ops if isinstance(o, For)] if isinstance(op, For) else []
+        for inner in inner_loops:
+            for call in inner.body.ops:
+                lines = lines_of(call, op, inner, makers, known)
+                if lines is not None and isinstance(call, Call):
+                    done += product(func, call, *lines)
         for inside in op.blocks:
             visit(func, inside, makers, known | set(inside.args))
         known.update(op.outs)

@@ -43,13 +43,17 @@ class Families:
                     self.join(param, op.outs[0])
                     params.discard(param)
                 case For() | While():
-                    for out, init, carried, final in zip(op.outs, op.inits, op.carried, op.body.yields, strict=False):
-                        for value in (init, carried, final):
-                            if isinstance(value, Value) and has_shape_of(value, out):
-                                self.join(value, out)
+                    for out, *values in zip(op.outs, op.inits, op.carried, op.body.yields, strict=False):
+                        self.join_of_one_shape(out, values)
         renewed = {value.name for value in defined(func.body)}
         self.lasting = {param for param in params if param.name not in renewed}  #: parameters whose name is never bound to another value
         self.changing = self.memory(self.consumed)
+
+    def join_of_one_shape(self, out: Value, operands: Iterable[Operand]) -> None:
+        """Join those operands to ``out`` that have its shape."""
+        for operand in operands:
+            if isinstance(operand, Value) and has_shape_of(operand, out):
+                self.join(operand, out)
 
     def find(self, value: Value) -> Value:
         """The representative of the family."""
