@@ -18,6 +18,7 @@ from symgrad.codegen.expressions import has_path, mentions, parsed, text_of, tim
 from symgrad.codegen.memory import Cell, Memory, Raised, memory_of, raised_in
 from symgrad.ir.core import UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
 from symgrad.ir.types import Array, Scalar, Tape
+from symgrad.ir.walks import defined_by, ops_within
 from symgrad.ops.declare import ROWS
 
 WIDTH = 88
@@ -343,11 +344,6 @@ def tail_ends(body: Block, until: bool) -> set[Value]:
     return ends
 
 
-def inner_ops(op: Op) -> list[Op]:
-    """The op and all ops inside it."""
-    return [op, *(inner for block in op.blocks for inner in walk(block))]
-
-
 @dataclass(slots=True)
 class History:
     """The positions in a block at which memory is written, side effects happen, and named variables are assigned."""
@@ -372,7 +368,7 @@ class History:
                 history.reads.setdefault(cell, []).append(k)
             if effect:
                 history.effects.append(k)
-            for name in names_given(op):
+            for name in filter(None, (value.name for value in defined_by(op))):
                 history.named.setdefault(name, []).append(k)
         return history
 
@@ -388,7 +384,7 @@ class History:
             return False
         if any(disturbed(self.writes.get(cell, []), start, stop, own) for cell in layout.memory.reads(op)):
             return False
-        inputs = [v for inner in inner_ops(op) for v in values(layout.inputs(inner))]
+        inputs = [v for inner in ops_within(op) for v in values(layout.inputs(inner))]
         return not any(v.name and disturbed(self.assigned(v.name, layout), start, stop, own) for v in inputs)
 
     def assigned(self, name: str, layout: Layout) -> list[int]:
@@ -409,19 +405,6 @@ class History:
 def disturbed(places: list[int], start: int, stop: int, own: int) -> bool:
     """Whether one of the sorted places is between the two, other than ``own``."""
     return any(place != own for place in places[bisect_right(places, start) : bisect_left(places, stop)])
-
-
-def names_given(op: Op) -> Iterator[str]:
-    """The names of the variables that an op, or one inside it, assigns."""
-    for out in op.outs:
-        if out.name:
-            yield out.name
-    for block in op.blocks:
-        for argument in block.args:
-            if argument.name:
-                yield argument.name
-        for inner in block.ops:
-            yield from names_given(inner)
 
 
 def between(places: list[int], start: int, stop: int) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from symgrad.codegen.describing import described
 from symgrad.codegen.layout import Layout, shown
 from symgrad.codegen.lifetimes import Lifetimes, Stretch
-from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While
+from symgrad.ir.core import Block, Call, For, Func, If, Operand, Value, While, walk
 from symgrad.ops.declare import ROWS
 from symgrad.text import identifier
 
@@ -253,8 +253,8 @@ def classes_of(func: Func, layout: Layout, kept: Iterable[Value]) -> tuple[Class
     lifetimes.function(func, kept)
     now = lifetimes.clock  # the first time step; from here on time runs forwards from 0
     classes = Classes()
-    slots = {v for op in loops(func.body) for v in op.outs}
-    counters = {op.outs[-1] for op in loops(func.body) if isinstance(op, For | While) and len(op.outs) > len(op.carried)}
+    slots = {v for op in walk(func.body) if op.blocks for v in op.outs}
+    counters = {op.outs[-1] for op in walk(func.body) if isinstance(op, For | While) and len(op.outs) > len(op.carried)}
     named = names_of_memory(func.body, layout, {})
     for value in variables(func.body, layout):
         if value not in classes.occupied:
@@ -275,14 +275,6 @@ def classes_of(func: Func, layout: Layout, kept: Iterable[Value]) -> tuple[Class
     return classes, 1 - now
 
 
-def loops(block: Block) -> Iterator[Op]:
-    for op in block.ops:
-        if op.blocks:
-            yield op
-            for inner in op.blocks:
-                yield from loops(inner)
-
-
 def assign_names(
     func: Func, layout: Layout, fixed: dict[Value, str], reserved: set[str], again: bool = False, is_read: bool = False
 ) -> dict[Value, str]:
@@ -294,7 +286,7 @@ def assign_names(
     classes, moments = classes_of(func, layout, fixed if again else ())
     everyone = list(variables(func.body, layout))
     roots = {value: classes.find(value) for value in everyone}
-    indices = {roots[op.index] for op in loops(func.body) if isinstance(op, For)}
+    indices = {roots[op.index] for op in walk(func.body) if isinstance(op, For)}
     returned = {roots[value] for value in func.body.yields if isinstance(value, Value) and value in roots}
     if is_read:
         name_gradients(func, classes, roots)

@@ -19,7 +19,7 @@ from symgrad.codegen.numba import Surface
 from symgrad.codegen.pairs import Halves, emit_pair
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Emitted, Pair, Seed
-from symgrad.ir.core import Block, Func, clone, substitute, uses, walk
+from symgrad.ir.core import Block, Func, clone, definitions, substitute, uses
 from symgrad.ir.types import Array, Scalar, is_complex
 from symgrad.pipeline.along import tangent_reads, tangent_text
 from symgrad.pipeline.emission import NARROW, argument_names, emitted_for, printed, seed_places
@@ -66,10 +66,7 @@ def linear(job: Job, primal: Func, wrt: list[int], active: list[int], name: str,
 def transposed(back: Func, seeds: list[int], gradients: int, name: str, costs: Costs) -> Func:
     """The reverse of a backward half with respect to its seeds, with names of tangents."""
     func = run(OPTIMISE, linear_half(back, seeds, gradients, name, costs, "use jvp, which computes value and tangent together"))
-    for value in (
-        *func.params,
-        *(out for op in walk(func.body) for out in (*op.outs, *(arg for block in op.blocks for arg in block.args))),
-    ):
+    for value in definitions(func.body):
         value.name = None if value.name is None else as_tangent(value.name)
     func.results = list(map(as_tangent, func.results))
     return func

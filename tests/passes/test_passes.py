@@ -23,7 +23,7 @@ from symgrad.notes import Notes
 from symgrad.pipeline.registry import LOWER, OPTIMISE, PASSES, SIMPLIFY
 
 HERE = Path(__file__).parent
-for module in pkgutil.iter_modules(symgrad.ops.__path__, "symgrad.ops."):  # all rows
+for module in pkgutil.walk_packages(symgrad.ops.__path__, "symgrad.ops."):  # all rows
     importlib.import_module(module.name)
 CASES = [pytest.param(path.stem, b, a, id=f"{path.stem}: {title}") for path in sorted(HERE.glob("*.ir")) for title, b, a in pairs(path)]
 

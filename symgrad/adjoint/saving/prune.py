@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.analysis.memory import Memory
 from symgrad.adjoint.analysis.reductions import cleared
-from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While, resolved, substitute, walk
+from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While, operands_within, resolved, substitute
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Scalar
 from symgrad.ops.declare import ROWS
@@ -301,13 +301,7 @@ def taken_over(operand: Operand, block: Block, layout: Layout) -> list[Value]:
 
 def readers(block: Block, value: Value) -> set[Op]:
     """The ops of a block that read a value, themselves or in their blocks."""
-    return {
-        op
-        for op in block.ops
-        if value in op.operands
-        or any(value in inner.operands for b in op.blocks for inner in walk(b))
-        or any(value in b.yields for b in op.blocks)
-    }
+    return {op for op in block.ops if value in operands_within(op)}
 
 
 def passed(value: Value, block: Block, but: Op | None = None) -> bool:

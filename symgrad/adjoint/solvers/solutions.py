@@ -15,10 +15,10 @@ from symgrad.adjoint.calling import as_seed, called, check_unmoved, options_of, 
 from symgrad.adjoint.matrices.jacobian import jacobian
 from symgrad.adjoint.reversals.custom import WRITERS, expanded
 from symgrad.adjoint.reverse import gradient
-from symgrad.adjoint.saving.repeatable import drop
 from symgrad.adjoint.solvers.trajectories import of_trajectory
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, clone_block, uses, walk
 from symgrad.ir.types import FLOAT, Array, Scalar
+from symgrad.ir.walks import remove_ops
 from symgrad.ops.build import Builder, symbols
 
 
@@ -42,7 +42,7 @@ def silent(func: Func) -> Func:
     if not unread_calls(func.body):
         return func
     body = clone_block(func.body, {})
-    drop(body, unread_calls(body))
+    remove_ops(body, unread_calls(body))
     return Func(func.name, body, func.results, func.loc)
 
 

@@ -13,7 +13,7 @@ from symgrad.errors import NoDerivative, ShapeMismatch, SymgradError, Unsupporte
 from symgrad.frontend.calls.pushed import backward_of_rule
 from symgrad.frontend.calls.rows import call_row
 from symgrad.frontend.calls.vectorize import Vectorized
-from symgrad.frontend.derivatives.inner import Fresh, free_values
+from symgrad.frontend.derivatives.inner import Fresh
 from symgrad.frontend.flow.absent import argument
 from symgrad.frontend.flow.entry_copies import copy_written
 from symgrad.frontend.functions.functions import inline
@@ -26,6 +26,7 @@ from symgrad.frontend.state.program_state import Frame
 from symgrad.frontend.text.source import read, seen_through
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, substitute
 from symgrad.ir.types import Array, Scalar, Type, is_float
+from symgrad.ir.walks import free_values
 from symgrad.kinds import REFUSED, VECTORIZED, declared_types, numba_kind, refused
 from symgrad.ops.declarations import Custom, declared
 from symgrad.ops.declare import ROWS

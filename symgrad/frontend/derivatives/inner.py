@@ -42,8 +42,9 @@ from symgrad.frontend.state.interruptions import Raised
 from symgrad.frontend.state.program_state import State
 from symgrad.frontend.state.tables import SPREAD
 from symgrad.frontend.text.source import parameters
-from symgrad.ir.core import Apply, Block, Func, Op, Operand, Value, clone_block, substitute, walk
+from symgrad.ir.core import Apply, Block, Func, Operand, Value, clone_block, substitute, walk
 from symgrad.ir.types import Array, List, Type, holds_parts, is_float
+from symgrad.ir.walks import free_values
 from symgrad.ops.analysis.aliases import memory_groups, shares_of
 from symgrad.ops.build import Builder
 from symgrad.paths import belongs, spelled, steps_of
@@ -440,27 +441,3 @@ def apart(func: Func) -> Func:
                     func.body.yields[k] = builder.call("copy", out, hint=out.name)
                 seen.add(root)
     return func
-
-
-def free_values(block: Block, params: list[Value]) -> list[Value]:
-    """The values that a block reads and does not define, in order; ``params`` count as defined."""
-    defined = set(params)
-    free: dict[Value, None] = {}
-
-    def visit(inner: Block) -> None:
-        defined.update(inner.args)
-        for op in inner.ops:
-            read(op)
-            for child in op.blocks:
-                visit(child)
-            defined.update(op.outs)
-        note(inner.yields)
-
-    def read(op: Op) -> None:
-        note(op.operands)
-
-    def note(operands: list[Operand]) -> None:
-        free.update(dict.fromkeys(o for o in operands if isinstance(o, Value) and o not in defined))
-
-    visit(block)
-    return list(free)

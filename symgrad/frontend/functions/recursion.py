@@ -39,9 +39,10 @@ from symgrad.frontend.state.program_state import Frame
 from symgrad.frontend.state.reach import memory_within, objects_around
 from symgrad.frontend.state.tables import SPREAD
 from symgrad.frontend.text.source import Source, body_nodes, global_names, local_names
-from symgrad.ir.core import Apply, Block, Func, Operand, Value, applied, substitute, walk
+from symgrad.ir.core import Apply, Block, Func, Operand, Value, applied, definitions, substitute, walk
 from symgrad.ir.types import Array, Type
-from symgrad.ops.analysis.aliases import defined, memory_groups, read_in
+from symgrad.ir.walks import read_in
+from symgrad.ops.analysis.aliases import memory_groups
 
 HANDED = "objects are handed over"  #: in the set of recursive functions, with a function: its arguments are not copied
 ROUNDS = 16
@@ -315,7 +316,7 @@ def own_memory(ctx: Lowering, block: Block) -> None:
 def close(ctx: Lowering, body: Block) -> None:
     """Turn the free variables of the functions applied in a body into parameters, which each call passes."""
     funcs = [func for func in applied(body) if func not in ctx.closed]
-    inside = {func: defined(func.body) for func in funcs}
+    inside = {func: set(definitions(func.body)) for func in funcs}
     free = {func: dict.fromkeys(v for v in read_in(func.body) if v not in inside[func]) for func in funcs}
     size = -1
     while size != (size := sum(map(len, free.values()))):

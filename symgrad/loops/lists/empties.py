@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from symgrad.ir.core import Func, Value, walk
 from symgrad.ir.types import UNDEFINED, List, Tape, Type, Undefined
+from symgrad.ir.walks import defined_by
 from symgrad.ops.analysis.alike import Member, alike
 
 
@@ -26,7 +27,7 @@ def empties(func: Func) -> Func:
     ['list[float]', 'list[list[float]]', 'list[float]', 'list[list[float]]']
     """
     ops = list(walk(func.body))
-    if not any(is_empty(value.type) for op in ops for value in (*op.outs, *(a for block in op.blocks for a in block.args))):
+    if not any(is_empty(value.type) for op in func.body.ops for value in defined_by(op)):
         return func
     while any(settled(group) for op in ops for group in list(alike(op))):
         pass

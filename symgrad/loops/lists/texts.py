@@ -16,6 +16,7 @@ from typing import Any
 from symgrad.ir.core import ZERO, Block, Call, Const, Func, Op, Operand, Value, substitute, walk
 from symgrad.ir.layout import entries
 from symgrad.ir.types import INT, List, Object, Scalar, Tape, Type
+from symgrad.ir.walks import defined_by
 from symgrad.ops.build import Builder, symbols
 
 #: the types of set elements, by their names in set types
@@ -50,7 +51,7 @@ def texts(func: Func) -> Func:
         return func
     work = Texts(func)
     work.builder.taken = symbols(func)
-    for value in [v for op in ops for v in (*op.outs, *(a for block in op.blocks for a in block.args))]:
+    for value in [v for op in func.body.ops for v in defined_by(op)]:
         if (kind := kind_of(value.type)) is not None:
             work.kinds[value] = kind
         value.type = as_lists(value.type)

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symgrad.ir.core import ZERO, Block, Call, Const, Func, Op, Operand, Value, blocks_within, uses
+from symgrad.ir.core import ZERO, Block, Call, Const, Func, Op, Operand, Value, uses
 from symgrad.ir.types import INT
+from symgrad.ir.walks import blocks_within
 from symgrad.loops.context import Context
 from symgrad.loops.forms import Form, Index, same_index
 from symgrad.loops.paths import Place

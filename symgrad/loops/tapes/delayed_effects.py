@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, clone, definitions, operands_within, uses, walk
+from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, clone, operands_within, uses, walk
 from symgrad.ir.layout import kind_in, meetings, mixed
 from symgrad.ir.types import Array, Scalar, Type
+from symgrad.ir.walks import defined_by
 from symgrad.loops.tapes.recorded import calls_in, recorded
 from symgrad.loops.transforms.leaving import is_for_effect
 from symgrad.ops.declare import ROWS
@@ -51,7 +52,7 @@ def of_several_classes(func: Func) -> set[Value]:
 def taken_out(func: Func, replays: list[For]) -> Effects | None:
     """Move the calls in the body, and the loops ``replays``, out of a function, in place; None, with nothing changed, if one must stay."""
     ops = behind(func, replays)
-    own = {value for op in ops for value in (*op.outs, *(inner for block in op.blocks for inner in definitions(block)))}
+    own = {value for op in ops for value in defined_by(op)}
     read = dict.fromkeys(operand for op in ops for operand in operands_within(op) if isinstance(operand, Value) and operand not in own)
     parameters = [value for value in read if value in func.params]
     computed = [value for value in read if value not in func.params]
