@@ -1,4 +1,4 @@
-"""Differential equations of which a derivative with respect to many numbers is taken: by the adjoint equation, or by sensitivities.
+"""Gradients of differential equations with respect to many parameters: adjoint equation and sensitivities.
 
 A linear equation has the matrix exponential as its solution, and the Frechet derivative of that as its derivative.
 """

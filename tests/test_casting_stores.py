@@ -1,4 +1,4 @@
-"""What is stored in an array is cast as NumPy casts it, and narrow integers wrap, on both targets: generated, against NumPy."""
+"""Stores to arrays cast as in NumPy, and narrow integers wrap, on both targets: generated cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gradient of a real function of complex numbers, ``df/dx - i df/dy``: what is given, in which form, and what is refused."""
+"""Gradients of real functions of complex numbers, ``df/dx - i df/dy``: values, forms, refusals."""
 
 from __future__ import annotations
 

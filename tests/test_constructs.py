@@ -1,4 +1,4 @@
-"""Functions and constructs as scientists write them: value and gradient on both targets, of arrays with gaps and in single precision too."""
+"""Functions and constructs of scientific code: value and gradient on both targets, also with strided arrays and single precision."""
 # ruff: noqa: B007, B023, E731 - the constructs are the point
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every program of the corpus, held to differences: value, gradient, pullback, second order, other sizes, untouched arguments."""
+"""Every program of the corpus compared with differences: value, gradient, pullback, second order, other sizes, unchanged arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The programs in the documents run, and their commands print what they say."""
+"""The programs of the documentation run, and its commands print the documented output."""
 
 from __future__ import annotations
 

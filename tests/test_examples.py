@@ -1,4 +1,4 @@
-"""The examples run as programs and find what is known: published estimates, the truth behind made-up data, closed formulas."""
+"""The examples run and give the published or exact results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What grows with what: time of generation with the length of a program, memory of a gradient with the steps of a loop."""
+"""Growth: time of generation with the length of a program, memory of a gradient with the number of steps."""
 
 from __future__ import annotations
 

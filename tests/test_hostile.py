@@ -1,4 +1,4 @@
-"""Hostile names, keys, files and directories: nothing of the user's data is executed, and no file of the user's is overwritten.
+"""Hostile names, keys, files and directories: no data of the user's is executed, no file of the user's is overwritten.
 
 Every payload would append to ``canary`` if it ran as code, in whatever namespace.
 """

@@ -1,4 +1,4 @@
-"""The import rule of docs/architecture.md: a module imports from rows above its own, never from its own row in another package.
+"""The import rule of ``docs/architecture.md``, sizes of modules and functions, and what importing costs.
 
 Also what importing costs, and that the pages about the structure are true.
 """

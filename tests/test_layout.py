@@ -1,4 +1,4 @@
-"""How arguments lie in memory: views that are views of rows, copies of all else, and cotangents that lie otherwise."""
+"""Memory layouts of arguments: views and copies by layout, cotangents with another layout."""
 
 from __future__ import annotations
 

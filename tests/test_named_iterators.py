@@ -1,4 +1,4 @@
-"""Iterators with names: when their items are made, and what is changed meanwhile; on both targets."""
+"""Iterators bound to names: when their items are computed, and changes in between; on both targets."""
 # ruff: noqa: B007, B023, C419, E731 - the constructs are the point
 # mypy: ignore-errors
 

@@ -1,4 +1,4 @@
-"""The name of a variable, attribute or function says what it holds or does, not how it came to be."""
+"""Names of variables, attributes and functions state their content or action."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs in which gradients are easily got wrong without a word: each is held to differences, or to a refusal."""
+"""Programs whose gradient is easily wrong without an error: each is compared with differences, or refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random programs whose memory is hard to follow, at arguments of several extents, layouts and types: value, gradient, what is raised."""
+"""Random programs with views and aliases, for several extents, layouts and types: value, gradient, exceptions."""
 
 from __future__ import annotations
 

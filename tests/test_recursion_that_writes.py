@@ -1,4 +1,4 @@
-"""Functions that call themselves and write to what they are given, or to what is around them: products of cases against plain Python."""
+"""Recursive functions that write to arguments or outer variables: products of cases, compared with plain Python."""
 
 from __future__ import annotations
 

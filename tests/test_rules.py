@@ -1,4 +1,4 @@
-"""Rules of users: every form, first and second order, and texts that are not rules."""
+"""User-declared rules: every form, first and second order, invalid texts."""
 
 from __future__ import annotations
 

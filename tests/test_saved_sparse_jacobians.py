@@ -1,4 +1,4 @@
-"""Saved sparse Jacobians and Hessians: the module, imported where symgrad is not, gives the same matrices; what is refused."""
+"""Saved sparse Jacobians and Hessians: modules that run without symgrad give the same matrices; refusals."""
 
 from __future__ import annotations
 

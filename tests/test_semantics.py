@@ -1,4 +1,4 @@
-"""What Python and NumPy mean where it is easily taken for something else: right on both targets, or refused."""
+"""Semantics of Python and NumPy that are easily misread: correct on both targets, or refused."""
 
 from __future__ import annotations
 

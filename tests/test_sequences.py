@@ -1,4 +1,4 @@
-"""Lists and tuples of any length: what is done to them against plain Python, and that the length of data decides nothing."""
+"""Lists and tuples of any length: operations compared with plain Python; no dependence on the length in the first call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values and texts to abstract signatures."""
+"""Abstract signatures of values and texts."""
 
 from __future__ import annotations
 

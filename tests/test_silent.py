@@ -1,4 +1,4 @@
-"""Programs whose value or gradient was once silently wrong: right now, or refused."""
+"""Programs whose value or gradient was once silently wrong: now correct, or refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The site is whole: every page is reached, every public name is in the reference, it builds without a warning or a network."""
+"""The site: every page is reachable, every public name is in the reference, it builds without warnings and network."""
 
 from __future__ import annotations
 

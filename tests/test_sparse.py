@@ -1,4 +1,4 @@
-"""Sparse Jacobians and Hessians: against dense ones and differences, patterns that hold every entry, what is refused, both targets."""
+"""Sparse Jacobians and Hessians, compared with dense ones and differences; patterns; refusals; both targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names, keys and paths as text: read back they give what they were made of, and no other module makes them."""
+"""Names, keys and paths as text: they are read back unchanged, and only one module writes them."""
 
 from __future__ import annotations
 

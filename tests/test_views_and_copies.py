@@ -1,4 +1,7 @@
-"""What NumPy makes a view of and what it copies: a store to the one is seen in the other as in NumPy, or refused. Generated."""
+"""Views and copies of NumPy: a store to one is visible in the other as in NumPy, or refused; generated cases.
+
+Generated.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept on tapes and what is computed again, by cost: for the interpreter, for kernels; never more than without costs."""
+"""Save or recompute, by cost: for the interpreter and for kernels."""
 
 from __future__ import annotations
 

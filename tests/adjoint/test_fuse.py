@@ -1,4 +1,4 @@
-"""Loops whose rounds are reversed at once: which are, that nothing is kept for them, and that what comes out is right."""
+"""Loops whose iterations are reversed immediately: which they are, that they save nothing, and that results are right."""
 
 from __future__ import annotations
 

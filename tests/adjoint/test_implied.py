@@ -1,4 +1,4 @@
-"""What taken branches say of other bools, beside every run of random programs of bools that takes these branches."""
+"""Path conditions: what taken branches imply about other bools, compared with runs of random programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cotangents of lists are added element by element, wherever two uses of one list meet."""
+"""Cotangents of lists are added element by element where two uses of one list meet."""
 
 from __future__ import annotations
 

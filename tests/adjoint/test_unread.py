@@ -1,4 +1,4 @@
-"""What ``where`` did not choose has no gradient, however its slope is infinite and wherever its elements went before."""
+"""Elements that ``where`` does not choose have gradient zero, even where their slope is infinite."""
 
 from itertools import product
 

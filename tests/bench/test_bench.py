@@ -1,4 +1,4 @@
-"""The table of programs is right, and ``python -m tests.bench`` works; how fast anything is, is not tested here."""
+"""The table of measured programs, and ``python -m tests.bench``; no test of times."""
 
 from __future__ import annotations
 

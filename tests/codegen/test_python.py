@@ -1,4 +1,4 @@
-"""What emitted text looks like, construct by construct, and that hostile names cannot break it."""
+"""The form of emitted text, construct by construct, and hostile names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs fast does what the plain form does, also where Python's numbers raise and NumPy's do not."""
+"""Fast forms give the results of plain forms, also where Python's numbers raise and NumPy's do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runtime's support functions."""
+"""Support functions of the runtime."""
 
 from __future__ import annotations
 

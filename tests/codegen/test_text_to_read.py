@@ -1,4 +1,4 @@
-"""The text that is read: it keeps the user's statements, names what has no name, and computes what the code that runs computes."""
+"""The text to read keeps the user's statements, names temporaries, and computes the same as the code that runs."""
 
 from __future__ import annotations
 

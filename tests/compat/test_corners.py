@@ -1,4 +1,4 @@
-"""Corners of documented functions: nothing to take a mean of, pixels on the border of two, numbers drawn in few digits."""
+"""Corner cases of documented functions: empty means, pixels on a border, numbers drawn in low precision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""product: dtypes x ranks x functions beside PyTorch: promotion, operations on bits, integers, in both modes."""
+"""product: dtypes x ranks x functions compared with PyTorch: promotion, bits, integers, in both modes."""
 
 from __future__ import annotations
 

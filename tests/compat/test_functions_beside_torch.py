@@ -1,4 +1,4 @@
-"""table: documented functions beside PyTorch's, values and gradients, in float64."""
+"""table: documented functions compared with PyTorch: values and gradients in float64."""
 
 from __future__ import annotations
 

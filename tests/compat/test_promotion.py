@@ -1,4 +1,4 @@
-"""Dtypes of what operators and functions give, of tensors and of variables, beside PyTorch's."""
+"""Dtypes of operators and functions, of tensors and of variables, compared with PyTorch."""
 
 from __future__ import annotations
 

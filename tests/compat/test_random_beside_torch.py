@@ -1,4 +1,4 @@
-"""Random programs beside PyTorch, of tensors and static ones: values, dtypes, gradients and refusals agree."""
+"""Random programs compared with PyTorch, of tensors and static ones: values, dtypes, gradients, refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""product: calls that give views x stores x who stores x recording, beside PyTorch: what is stored to one tensor is seen by all."""
+"""product: views x stores x owners x recording, compared with PyTorch: a store to one tensor is visible in all views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No order of sets and no bare identity decides anything: read off the source, but for places that are named here with a reason."""
+"""No order of sets and no bare identity decides anything: a check of the source, with listed exceptions."""
 
 from __future__ import annotations
 

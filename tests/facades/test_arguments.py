@@ -1,4 +1,4 @@
-"""No argument of the gradient APIs is accepted and ignored, but for those that could change nothing here."""
+"""No argument of the gradient APIs is accepted and ignored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that can be called: differentiated, or refused with a line that can be pasted."""
+"""Every kind of callable: differentiated, or refused with a line to paste."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Branches and loops of programs, one in the other, against differences: gradients, and gradients of gradients."""
+"""Branches and loops of programs, nested, compared with differences: first and second order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guards and tables, with a stand-in for the compiler that records what it was asked for."""
+"""Guards and dispatch tables, with a stand-in for the compiler that records its requests."""
 
 from __future__ import annotations
 

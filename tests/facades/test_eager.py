@@ -1,4 +1,4 @@
-"""The eager API: ``backward``, ``grad``, hooks, changes in place, what is refused."""
+"""The eager API: ``backward``, ``grad``, hooks, in-place changes, refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The eager API argument by argument: seeds, freed records, ``grad`` of leaves and of what is inside, hooks, changes in place."""
+"""The eager API argument by argument: seeds, freed records, ``grad`` of leaves and of inner tensors, hooks, in-place changes."""
 
 from __future__ import annotations
 

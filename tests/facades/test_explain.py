@@ -1,4 +1,4 @@
-"""What becomes of each line, and why: every kind of note is provoked by a program, and two pages are held as they are."""
+"""``explain``: a program for each kind of remark, and two complete pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Children of a fork beside threads that compile, in processes of their own: nothing is half done there, and no lock is held for ever."""
+"""Forked children beside compiling threads: no state is half updated, and no lock stays held."""
 
 from __future__ import annotations
 

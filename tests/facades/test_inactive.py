@@ -1,4 +1,4 @@
-"""A result that does not depend on an argument: zeros with a notice that names the reason, and what the keywords make of it."""
+"""Results that do not depend on an argument: zeros with a notice of the reason, and its keywords."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds of arguments: each row of the table, in each position, on both targets: taken right, or refused with the way out."""
+"""Kinds of arguments: each row of the table x positions x targets: accepted, or refused with a way out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers as objects: what they hold, in both modes, in training and in a test; their state, and that of optimisers, in files."""
+"""Layers as objects: contents, both modes, training and evaluation, state of layers and optimisers in files."""
 
 from __future__ import annotations
 

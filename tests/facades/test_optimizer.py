@@ -1,4 +1,4 @@
-"""Optimisers: programs and tensors take the same steps, which are those of the papers; clipping, decay, schedules."""
+"""Optimisers: programs and tensors take the same steps, those of the papers; clipping, decay, schedules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stores in objects that were given happen where they stand: the state after a call is that after a plain call, also where it raises.
+"""Stores to objects among the arguments happen in program order: the state after a call, also where it raises.
 
 Kinds of objects and stores x places x what happens after the store; the oracle is the function itself on copies of the arguments.
 """

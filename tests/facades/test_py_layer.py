@@ -1,4 +1,4 @@
-"""Functions of tensors that say their own derivatives, beside the same functions that the engine differentiates."""
+"""User functions of tensors with their own derivative, compared with the engine's derivative."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random records on both gradient APIs, against differences: values that are cut, inputs in the middle, seeds, second derivatives."""
+"""Random records on both gradient APIs, compared with differences: detached values, inner inputs, seeds, second order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivatives of one function read it once: what is shared between them, what it depends on, and that their texts are the same as alone."""
+"""Derivatives of one function share its lowering: what is shared, what it depends on, and equal texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs made of NumPy functions: variables have the names of the source, gradients go to them."""
+"""Programs from NumPy functions: variables have the names of the source, and gradients refer to them."""
 
 from __future__ import annotations
 

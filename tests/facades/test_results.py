@@ -1,4 +1,4 @@
-"""What a function may return: one number for a gradient; what is none is refused when it is returned."""
+"""Results of functions: one number for a gradient; other results are refused at the return."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that users declare."""
+"""Functions that users declare: ``rule``, ``elementwise``, ``constant``."""
 
 from __future__ import annotations
 

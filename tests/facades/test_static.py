@@ -1,4 +1,4 @@
-"""The static API: programs, gradients appended to them, control flow, what is refused."""
+"""The static API: programs, appended gradients, control flow, refusals."""
 
 from __future__ import annotations
 

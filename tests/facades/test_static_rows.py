@@ -1,4 +1,4 @@
-"""The static API argument by argument: what is accepted, how gradients are named, what callbacks and checkpoints see, what is cut."""
+"""The static API argument by argument: accepted values, names of gradients, callbacks, checkpoints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a function stores in lists, dicts and instances that it was given is there afterwards, once, as after a plain call."""
+"""Stores to lists, dicts and instances among the arguments are visible after the call, once, as in plain Python."""
 
 from __future__ import annotations
 

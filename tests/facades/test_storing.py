@@ -1,4 +1,4 @@
-"""Saved programs: they come back as they were, and damaged or hostile files are refused."""
+"""Saved programs: loaded unchanged; damaged or hostile files are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""product: what ``backward`` and ``grad`` touch and what they leave alone: gradients that are kept, hooks, inputs that are stopped later."""
+"""product: effects of ``backward`` and ``grad``: kept gradients, hooks, inputs that are stopped later."""
 
 from __future__ import annotations
 

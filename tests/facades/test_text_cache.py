@@ -1,4 +1,4 @@
-"""Texts on the disk: found again by whatever asks for the same, never by what asks for something else, and never in the way."""
+"""Generated texts on disk: reused for equal jobs only, safe under damage and races."""
 
 from __future__ import annotations
 

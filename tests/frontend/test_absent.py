@@ -1,4 +1,4 @@
-"""Names that are None on some paths: of known types, compiled as well, and where they are read without being there, an exception."""
+"""Names that are None on some paths: compiled, and an exception where they are read while absent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What exceptions say of themselves: classes, arguments and causes; callees whose ``finally`` leaves; folds of nothing, beside plain Python."""
+"""Exceptions: classes, arguments and causes; ``finally`` that returns; reductions of empty sequences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists that the body of a loop over them changes: lists x ways to go over them x changes x tests, beside plain Python."""
+"""Lists that change during a loop over them: lists x loops x changes x tests, compared with plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A name that is one of two objects, by branch, round, index or key: kinds x choices x stores x questions, each against plain Python.
+"""Names that are one of two objects, by branch, iteration, index or key: kinds x choices x stores x questions.
 
 The name ``t`` is one of ``p`` and ``q``, which have names of their own. A store through one of the three names is seen through the others
 where they are one object.

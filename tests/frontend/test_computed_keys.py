@@ -1,4 +1,4 @@
-"""Dicts whose keys are known at compile time, asked with keys that are computed, and lists at places that are: against plain Python.
+"""Dicts with known keys and lists, subscripted with computed keys and indices, compared with plain Python.
 
 Products: kinds of keys x operations x handlers x places, and kinds of values x what is done with them; each at several arguments, so that
 each key is met, and one that is not there.

@@ -1,4 +1,4 @@
-"""Deques: how they are made x methods, one after the other, of known and of any length, with ``maxlen`` and without."""
+"""Deques: construction x methods, of known and any length, with and without ``maxlen``."""
 
 from __future__ import annotations
 

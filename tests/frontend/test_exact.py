@@ -1,4 +1,4 @@
-"""Questions about classes, identity, equality, truth and text: questions x values x paths, each right or refused."""
+"""Class, identity, equality, truth and text: questions x values x paths, each correct or refused."""
 
 from __future__ import annotations
 

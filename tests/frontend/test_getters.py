@@ -1,4 +1,4 @@
-"""What stands outside the function is read by ``frontend/objects/reading.py`` alone, which notes what was read: a test over the syntax trees."""
+"""Only ``frontend/objects/reading.py`` reads what stands outside the function: a check of the source."""
 
 from __future__ import annotations
 

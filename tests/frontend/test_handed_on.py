@@ -1,4 +1,4 @@
-"""What is given to a function that nobody can see into has the class that it has in plain Python, and holds what it holds there."""
+"""Values passed to opaque functions have the class and contents of plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a handler keeps of the exception that it has taken is gone from the state once the handler is left."""
+"""The state after a handler: exceptions that it held are gone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists that change while something goes over them: ways to go over x changes, on some paths only, x ways out, beside plain Python."""
+"""Lists that change during iteration: loops x changes x exits, compared with plain Python."""
 
 from __future__ import annotations
 

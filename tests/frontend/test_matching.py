@@ -1,4 +1,4 @@
-"""A text is believed if it is what was compiled, and never otherwise."""
+"""Source text is used only if it is the text that was compiled."""
 
 from __future__ import annotations
 

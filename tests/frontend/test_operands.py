@@ -1,4 +1,4 @@
-"""Objects that are held while something else is evaluated: stores x aliases x joins, each against plain Python.
+"""Operands held during the evaluation of other operands: stores x aliases x joins, compared with plain Python.
 
 An alias binds another name or place to an object; a join gives the first name another object on some paths; a store changes the object
 through the alias; a question reads it by the first name. No answer may be wrong, and where no store follows, each must be right.

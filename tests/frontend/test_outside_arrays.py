@@ -1,4 +1,4 @@
-"""Arrays from outside that the function writes to: the store happens outside too, in program order and once, as in a plain call.
+"""Stores to arrays from outside: visible outside, in program order and once, as in a plain call.
 
 Stores x places outside x two calls, against plain Python: value, what the arrays hold afterwards, the slope against differences.
 """

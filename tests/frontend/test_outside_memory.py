@@ -1,4 +1,4 @@
-"""Lists and arrays from outside that the function changes: lists are changed where the caller sees it, and what is one object is known.
+"""Lists and arrays from outside that a function changes: effects visible to the caller, and shared identity.
 
 The products are compared with plain Python: what a call gives, what the lists hold afterwards, and the slope against differences.
 """

@@ -1,4 +1,4 @@
-"""Parts of an array copied to other parts of it: NumPy's result, or a refusal where it depends on the order in which NumPy copies."""
+"""Overlapping copies within an array: NumPy's result, or a refusal where it depends on NumPy's order."""
 
 from __future__ import annotations
 

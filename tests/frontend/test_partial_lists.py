@@ -1,4 +1,4 @@
-"""Lists of unknown length that a name is bound to on some paths only: beside other kinds of values, through calls, branches and loops."""
+"""Lists of unknown length on some paths only, beside other kinds of values."""
 
 from __future__ import annotations
 

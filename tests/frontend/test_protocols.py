@@ -1,4 +1,4 @@
-"""What Python asks a value: each special method of a user's class wherever Python consults it, and builtins on all kinds of values.
+"""Special methods of users' classes wherever Python calls them, and builtins on all kinds of values.
 
 questions x values x paths, each against plain Python: right, or refused.
 """

@@ -1,4 +1,4 @@
-"""Who answers questions about values: one module for each protocol of Python's; elsewhere fewer and fewer look at the kind of a binding."""
+"""One module answers each protocol; a bound on the places that inspect the kind of a binding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists and tuples that NumPy's functions and methods give: each is asked everything that Python's own can be asked."""
+"""Lists and tuples returned by NumPy: every question of Python's sequences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The class of every sequence that is returned, at any depth: expressions x places in the result, on both targets, against plain Python."""
+"""The class of each returned sequence, at any depth, on both targets, compared with plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instances of classes with ``__slots__``, with and without a ``__dict__``: read, stored to, differentiated, in every operator."""
+"""Instances of classes with ``__slots__``: read, stored to, differentiated, in every operator."""
 
 from __future__ import annotations
 

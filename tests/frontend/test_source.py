@@ -1,4 +1,4 @@
-"""Finding the text of functions."""
+"""Finding the source of functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is changed in place where it is not known whether it is an array or a number: by every name of it, or refused."""
+"""In-place changes of values that may be arrays or numbers: visible by every name, or refused."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""How long slices between sums of extents and indices of loops are: known where it follows, left open where it does not."""
+"""Lengths of slices between sums of extents and loop indices: inferred where they follow."""
 
 from __future__ import annotations
 

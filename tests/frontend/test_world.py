@@ -1,4 +1,4 @@
-"""What stands outside a function, in every way that it is read and changed between calls: code is never of yesterday.
+"""Outside objects, read in every way and changed between calls: code is never stale.
 
 Each thing is a text that is run in a module of its own, each way to read it the body of a function, each change a text that is run
 between two calls. After each change value and gradient are those of the function as it is now, on both targets.

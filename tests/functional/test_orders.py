@@ -1,4 +1,4 @@
-"""Each tensor function: third derivatives against differences of second ones; arrays without axes and without elements."""
+"""Each tensor function: third derivatives; 0-d and empty arrays."""
 
 from __future__ import annotations
 

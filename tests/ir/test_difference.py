@@ -1,4 +1,4 @@
-"""What changed between two stages, with names that stand for the same value in both."""
+"""The difference between two stages, with names that denote the same value in both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The faithful form of functions: everything that can differ shows in it, and what it cannot say it refuses."""
+"""The serialised form of functions: every difference is visible, and what cannot be written is refused."""
 
 from __future__ import annotations
 

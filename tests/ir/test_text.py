@@ -1,4 +1,4 @@
-"""The text form: what is printed is read back, and what cannot be read is told with its line."""
+"""The text form of the IR: printed functions are parsed back; errors name their line."""
 
 from __future__ import annotations
 

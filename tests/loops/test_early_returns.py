@@ -1,4 +1,4 @@
-"""Functions that return early: what only one path asks of the arguments does not keep the kernel from the other."""
+"""Functions with early returns: requirements of one path do not prevent a kernel for the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products and sums of narrow integers, which wrap in NumPy and grow in numba: kernels compute what NumPy does, or leave it to it."""
+"""Narrow integers, which wrap in NumPy and grow in numba: kernels give NumPy's results, or leave the call."""
 
 from __future__ import annotations
 

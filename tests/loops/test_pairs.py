@@ -1,4 +1,4 @@
-"""Loops against files of pairs: text before, text after; and both mean the same, run op by op.
+"""Lowerings against files of pairs: IR text before and after, both executed.
 
 A file is named for the module that it shows. ``--update-golden`` writes what comes after anew; read the difference.
 """

@@ -1,4 +1,4 @@
-"""Pullbacks in kernels: what the first half keeps of each round, the second reads as often as it is called, and changes nothing of it."""
+"""Pullbacks in kernels: values saved per iteration, read by any number of calls of the second half."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random programs on both targets: the compiled loops give what the NumPy code gives, and raise what it raises."""
+"""Random programs on both targets: the same results and exceptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers in kernels mean what they mean in Python and NumPy: values, types, and what raises."""
+"""Numbers in kernels: values, types and exceptions of Python and NumPy."""
 
 from __future__ import annotations
 

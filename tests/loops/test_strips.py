@@ -1,4 +1,4 @@
-"""Kernels that run strip by strip, at lengths around those of strips: short ones, so that there are several."""
+"""Tiled kernels at lengths around that of a tile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels for one row or construct each: contractions, lists, what is computed on whole arrays; both targets agree, and differences do."""
+"""Kernels for one row or construct each: both targets agree with differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that tell faults of the frontend which no other fast test told: value and gradient beside differences."""
+"""Programs that detect faults of the frontend which no other fast test detects."""
 # ruff: noqa: B007, F841 - the constructs are the point
 
 from __future__ import annotations

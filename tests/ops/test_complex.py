@@ -1,4 +1,4 @@
-"""Expressions of complex numbers through ``symgrad.grad`` against differences, in directions of real and of imaginary parts.
+"""Expressions of complex numbers through ``symgrad.grad``, compared with differences.
 
 The gradient of a real ``f`` with respect to ``z = x + iy`` is ``df/dx - i df/dy``. A row is allowed for complex numbers only if it
 occurs here.

@@ -1,4 +1,4 @@
-"""Fourier transforms through ``symgrad.grad`` against differences: lengths odd and even, cut and padded, all norms."""
+"""Fourier transforms compared with differences: odd and even lengths, cut and padded, all norms."""
 
 from __future__ import annotations
 

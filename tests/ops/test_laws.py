@@ -1,4 +1,4 @@
-"""The law of every row against NumPy, over ranks, extents, dtypes, settings, and what may be left open: generated from the table."""
+"""The law of every row against NumPy, over ranks, extents, dtypes, settings and unknowns: generated from the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments of NumPy's functions beyond the usual ones: each call over dtypes, extents and layouts, against NumPy itself."""
+"""Unusual arguments of NumPy's functions: each call over dtypes, extents and layouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NumPy's functions over ranks, extents, dtypes and the places of arguments: value, kind and gradient against NumPy, or refused."""
+"""NumPy's functions over ranks, extents, dtypes and argument positions: value, kind and gradient, or refused."""
 
 from __future__ import annotations
 

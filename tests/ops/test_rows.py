@@ -1,4 +1,4 @@
-"""Every row against NumPy alone: derivatives against differences, twice; linearity; the laws against what is computed."""
+"""Every row alone: derivatives against differences, twice; linearity; laws against computed types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of NumPy, math, methods and operators as rows."""
+"""Calls of NumPy, ``math``, methods and operators as rows."""
 
 from __future__ import annotations
 

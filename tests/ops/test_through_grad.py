@@ -1,4 +1,4 @@
-"""The samples of rows, said as Python, and composed calls of NumPy, through ``symgrad.value_and_grad`` against differences.
+"""The samples of rows written as Python, and composed NumPy calls, compared with differences.
 
 A sample becomes the text that its row emits; rows whose text calls the runtime are no Python that a user
 writes and are reached by second derivatives.

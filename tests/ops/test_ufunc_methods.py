@@ -1,4 +1,4 @@
-"""Methods of universal functions: each method of each ufunc over axes, places and settings, against NumPy itself."""
+"""Methods of ufuncs over axes, indices and settings, compared with NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of passes matters for speed only: without any optional pass, with neighbours swapped, in random orders all is right.
+"""Without any optional pass, with neighbours swapped, and in random orders, all programs stay correct.
 
 What each of these pipelines makes of programs of the corpus is compared with what the one in use makes of them.
 """

@@ -1,4 +1,4 @@
-"""Each pass against its file of pairs: text before, text after; and both mean the same, run op by op."""
+"""Each pass against its file of pairs: IR text before and after, both executed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random functions of the IR: what the verifier accepts may be run with stores in place, and passes keep results."""
+"""Random functions of the IR: verified functions may store in place, and passes keep results."""
 
 from __future__ import annotations
 

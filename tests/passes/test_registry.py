@@ -1,4 +1,4 @@
-"""The registry of passes: every record is true, every pass is entered, one runner calls them all."""
+"""The registry of passes: every record is true, every pass is registered, one runner calls them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which relations of extents a function asks for, and that code which relies on them is used where they hold only."""
+"""Extent equations that a function asks for, and the use of code that relies on them."""
 
 from __future__ import annotations
 

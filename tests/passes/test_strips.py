@@ -1,4 +1,4 @@
-"""Vectors done piece by piece give what they give when done at once: every program that has such a chain, with tiny pieces."""
+"""Tiling of vector operations: the same results with tiny tiles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of programs that are started, typed and imported in other ways than from a file."""
+"""Functions in programs that are started, typed or imported otherwise than from a file."""
 
 from __future__ import annotations
 

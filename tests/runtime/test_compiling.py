@@ -1,4 +1,4 @@
-"""Kernels as the compiler of kernels compiles them, against Python: loops, elements, errors, and who owns what."""
+"""Compiled kernels compared with Python: loops, elements, errors, ownership."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""Sums of products over named axes, against ``np.einsum``; and gradients in which they stand."""
+"""Sums of products over named axes, compared with ``np.einsum``; their gradients."""
 
 from __future__ import annotations
 

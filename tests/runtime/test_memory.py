@@ -1,4 +1,4 @@
-"""New arrays of kernels: what they hold, that LLVM is told that nothing overlaps them, and that they are freed."""
+"""New arrays of kernels: contents, no-alias facts for LLVM, deallocation."""
 
 from __future__ import annotations
 

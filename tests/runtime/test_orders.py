@@ -1,4 +1,4 @@
-"""What kernels call to sort, against NumPy: of all lengths, and what is left to NumPy."""
+"""Sorting functions of kernels, compared with NumPy, for all lengths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vectorisable functions of numba code: against mpmath to 2 units in the last place, at their ends, as machine code, as text."""
+"""Vectorisable functions of kernels: within 2 ulps of mpmath, at the ends of their domains, as machine code and text."""
 
 from __future__ import annotations
 

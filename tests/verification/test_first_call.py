@@ -1,4 +1,4 @@
-"""The first call of a signature is compared with the function itself: what is found, what is not run twice, what it costs."""
+"""The comparison of the first call with the function itself: detected faults, functions that are not run twice, cost."""
 
 from __future__ import annotations
 

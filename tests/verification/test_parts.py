@@ -1,4 +1,4 @@
-"""The parts of a comparison: copies of arguments, gaps between results, what rounding explains, slopes."""
+"""Parts of the comparison: copies of arguments, distances of results, rounding, slopes."""
 
 from __future__ import annotations
 
