@@ -333,9 +333,9 @@ def steps_over_views(x):
 @right
 def the_first_that_fits(x):
     least = 0.3
-    found = next(a * b for a in x for b in x[1:3] if a * b > least)
+    product = next(a * b for a in x for b in x[1:3] if a * b > least)
     held = {"a": x[0], "b": x[1]}
-    return found**2 + x[2] * next((k for k, v in enumerate(x) if v > 100.0), 7) + next(iter(held.values())) ** 3
+    return product**2 + x[2] * next((k for k, v in enumerate(x) if v > 100.0), 7) + next(iter(held.values())) ** 3
 
 
 @right

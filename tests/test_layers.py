@@ -228,10 +228,10 @@ def test_neither_importing_nor_generating_imports_what_is_slow(run: Run) -> None
 
 
 def test_a_first_derivative_imports_and_reads_what_it_needs(run: Run) -> None:
-    made = "import sys, symgrad; symgrad.grad(symgrad.from_source('def square(x): return x * x'))(3.0)"
+    program = "import sys, symgrad; symgrad.grad(symgrad.from_source('def square(x): return x * x'))(3.0)"
     loops = "assert not {'symgrad.pipeline.lowering', 'importlib.metadata'} & set(sys.modules)"
     read = "from symgrad.ops import spelling; assert spelling.signature_of.cache_info().misses < 10"
-    run("; ".join((made, loops, read)))
+    run("; ".join((program, loops, read)))
 
 
 def test_what_a_kernel_needs_is_imported_before_it_is_called_unless_its_text_is_kept(run: Run, tmp_path: Path) -> None:

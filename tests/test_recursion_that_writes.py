@@ -61,7 +61,7 @@ AFTER = {
 
 def program(argument: str, store: str, inner: str, returned: str, after: str) -> str:
     """A program: a recursive function, called with something that it writes to, of which all is read afterwards."""
-    made, passed = ARGUMENTS[argument]
+    initial, passed = ARGUMENTS[argument]
     base, end, read = RETURNED[returned]
     later = AFTER[after].format(passed=passed)
     return f"""
@@ -74,7 +74,7 @@ def h(v, n):
     return {end}
 
 def f(x):
-    {made}
+    {initial}
     n = len(x) - 2
     part = y[1:]
     r = h({passed}, n)

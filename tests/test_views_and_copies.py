@@ -54,8 +54,8 @@ def check(case: tuple[str, str, str, str]) -> str:
 
 
 def test_stores_are_seen_in_views_and_not_in_copies() -> None:
-    found = [check(case) for case in CASES[::FEW]]
-    assert found.count("right") > len(found) // 2
+    outcomes = [check(case) for case in CASES[::FEW]]
+    assert outcomes.count("right") > len(outcomes) // 2
 
 
 @pytest.mark.slow

@@ -159,14 +159,14 @@ def g(v): return v * v * v
 @pytest.mark.parametrize("holder", HOLDERS)
 def test_values_of_any_kind_are_chosen_among(values: str, holder: str) -> None:
     held, use = VALUES[values]
-    made = HOLDERS[holder]
+    holder_text = HOLDERS[holder]
     for place, value in enumerate(held):
-        made = made.replace(f"{{{place}}}", value)
+        holder_text = holder_text.replace(f"{{{place}}}", value)
     read = f"k = int(np.floor(3.0 * a))\nv = d[k]\ns = {use}"
     if not holder.startswith("dict"):
         read = read.replace("d.values()", "d")
     guarded = put("try:\n    {}\nexcept LookupError as e:\n    print(e)\n    s = b\nreturn s + a * b", read)
-    body = "y = np.array([a, b, a * b])\n" + made + "\n" + guarded
+    body = "y = np.array([a, b, a * b])\n" + holder_text + "\n" + guarded
     text = CLASS + "def f(a, b, x):\n" + "".join(f"    {line}\n" for line in body.splitlines())
     assert {verdict(text, args) for args in ARGUMENTS} <= NOT_RIGHT.get((values, holder), {"right"})
 

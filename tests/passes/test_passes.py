@@ -37,10 +37,10 @@ def test_a_pass_turns_the_text_before_into_the_text_after(name: str, before: str
     func, expected = parse(before), parse(after)
     verify(func)
     verify(expected)
-    made = load(name)(func)
-    verify(made)
+    result = load(name)(func)
+    verify(result)
 
-    assert show(made) == show(expected)
+    assert show(result) == show(expected)
 
 
 @pytest.mark.parametrize(("name", "before", "after"), CASES)

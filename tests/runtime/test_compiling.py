@@ -196,11 +196,11 @@ def checked(x, limit):
     total = 0.0
     held = new_empty((2,))
     for i in range(x.shape[0]):
-        made = new_zeros((4,))
+        array = new_zeros((4,))
         if x[i] > limit:
             raise ArithmeticError
-        made[0] = x[i]
-        held = made
+        array[0] = x[i]
+        held = array
         if x[i] == limit:
             raise ValueError
     for i in range(4):
