@@ -34,7 +34,7 @@ NUMBER = re.compile(r"(_\d+)+$")
 
 @dataclass(slots=True)
 class Effects:
-    """What a statement does to names: loads (with repetitions), stores, and changes in place."""
+    """The effects of a statement on names: loads (with repetitions), stores, and changes in place."""
 
     loads: list[str] = field(default_factory=list)
     stores: set[str] = field(default_factory=set)
@@ -229,7 +229,7 @@ class Substitution:
         return True
 
     def rename(self, body: list[ast.stmt], place: int, reader: int, name: str) -> bool:
-        """Assign to ``x`` at once where ``x = t`` is all that reads a temporary; return whether that was possible."""
+        """Assign to ``x`` directly where ``x = t`` is the only reader of a temporary; return whether that was possible."""
         match body[reader]:
             case ast.Assign(targets=[ast.Name(id=other)], value=ast.Name(id=read)) if read == name and not self.is_kept(name):
                 between = [Effects.of(statement) for statement in body[place + 1 : reader]]
@@ -243,7 +243,7 @@ class Substitution:
         return False
 
     def add_up(self, body: list[ast.stmt], place: int, name: str, value: ast.expr, depth: int) -> bool:
-        """Write ``t = a + b`` where ``t += b`` comes after ``t = a``, in the place of the addition; return whether they do."""
+        """Write ``t = a + b`` in place of ``t = a`` and a later ``t += b``; return whether the statements have this form."""
         first = next((k for k in range(place + 1, len(body)) if name in (e := Effects.of(body[k])).loads or name in e.stores), None)
         if first is None or not isinstance(value, ast.BinOp | ast.UnaryOp) or name in self.single:
             return False
@@ -419,7 +419,7 @@ def is_copy(value: ast.expr) -> bool:
 
 
 def with_value(statement: ast.stmt, name: str, value: ast.expr) -> ast.stmt | None:
-    """A copy of a statement with a value in the place of a name."""
+    """A copy of a statement with a value in place of a name."""
     if isinstance(statement, ast.If | ast.For):
         field_ = "test" if isinstance(statement, ast.If) else "iter"
         parts = dict(ast.iter_fields(statement))

@@ -328,7 +328,7 @@ def same_operand(a: Operand, b: Operand) -> bool:
 
 
 def resolved(operand: Operand, table: Mapping[Value, Operand]) -> Operand:
-    """What replaces an operand; chains of replacements are followed."""
+    """The replacement of an operand; chains of replacements are followed."""
     while isinstance(operand, Value) and operand in table:
         operand = table[operand]
     return operand

@@ -233,7 +233,7 @@ class Graph:
     def function(self, results: Sequence[Operand], name: str, known: Sequence[Key] = (), kernel: bool = False) -> Compiled:
         """Compile the function of some of the values; ``known`` are available values, which become parameters.
 
-        ``kernel``: with all parameters that a kernel made of it reads.
+        ``kernel``: with all parameters that its kernel reads.
         """
         table: dict[Value, Operand] = {}
         body = clone_block(Block(self.block.args, self.block.ops, list(results)), table)

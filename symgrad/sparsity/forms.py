@@ -1,4 +1,4 @@
-"""Forms of values for the pattern: the structure of a value with the number of a set in the place of each of its numbers.
+"""Forms of values for the pattern: the structure of a value with the number of a set in place of each of its numbers.
 
 The form of a number is a set number. That of an array is an array of set numbers with the same memory layout,
 so that views and copies match. That of a list is a list. A number through which no derivative passes has the

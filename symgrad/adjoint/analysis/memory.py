@@ -1,4 +1,4 @@
-"""Alias analysis for the adjoint: which values may share memory, where it is written to, and what was overwritten when.
+"""Alias analysis for the adjoint: which values may share memory, where it is written to, and which versions are overwritten.
 
 A *class* joins values connected by ops that consume or borrow, by loops, and by branches. A class can be *undone* if each store has an
 inverse and each loop and branch only passes its buffers on.

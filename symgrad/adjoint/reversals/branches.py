@@ -155,7 +155,7 @@ def joined(sweep: Sweep, scope: Scope, value: Value, sides: list[Scope], branch:
     owned = all(grad.owned for grad in cotangents) and in_memory(out.type)
     alone = [place for place, side in enumerate(sides) if value in side.table]
     mask = common(cotangents[0].mask, cotangents[1].mask)
-    if len(alone) == 1 and sweep.ledger.get(scope, value) is None and not loose:  # the other side hands on a zero
+    if len(alone) == 1 and sweep.ledger.get(scope, value) is None and not loose:  # the other side yields a zero
         mask = ((branch.test, alone[0] == 0),)
     scope.table[value] = Cotangent(out, owned, mask, loose, gap)
 

@@ -259,7 +259,7 @@ def is_of_its_own(op: Call) -> bool:
 
 
 def is_given_up(source: Value, copy: Call, layout: Layout) -> bool:
-    """Whether an iteration copies a loop-carried array, or what its stores made of it, at its last read, and carries on the copy."""
+    """Whether an iteration copies a loop-carried array, or a later version of it, at its last read, and carries the copy."""
     home, at = layout.places[copy.outs[0]]
     if home not in layout.owners or not isinstance(source.type, Array):
         return False

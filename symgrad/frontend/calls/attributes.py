@@ -419,7 +419,7 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
 
 
 def of_entry(ctx: Lowering, owner: Binding, cls: type, base: type, attr: str, node: ast.AST, after: type | None) -> Binding:
-    """What an entry of a class gives for an instance, by the descriptor that the entry is."""
+    """The value of an attribute that an entry of the class defines for an instance, by the entry's descriptor protocol."""
     seen = base if after is not None else cls
     from_outside = isinstance(owner, External) and after is None
     match vars(base)[attr]:

@@ -107,7 +107,7 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
 
 
 def not_initialised(ctx: Lowering, cls: type, instance: Binding, node: ast.AST) -> Binding:
-    """What ``__new__`` returned, if it is no instance of the class: Python then does not call ``__init__``."""
+    """The result of ``__new__`` if it is no instance of the class: Python then does not call ``__init__``."""
     returned = exact_class(ctx, instance, node)
     if issubclass(returned, cls) and isinstance(from_class(ctx, returned, "__init__"), types.FunctionType):
         what = f"__new__ of {cls.__name__} returns an instance of {returned.__name__}, or one from outside, and __init__ is called with it"

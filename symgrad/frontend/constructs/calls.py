@@ -178,7 +178,7 @@ def call_known(ctx: Lowering, held: Static, value: Any, args: list[Binding], kwa
 def call_by_parts(
     ctx: Lowering, held: Static | External, text: str | None, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
 ) -> Binding | None:
-    """Call an object of a library by what it is made of; ``text`` reaches it. None for all others."""
+    """Call an object of a library that is composed of known functions; ``text`` reaches it. None for all others."""
     if (distribution := distribution_of(ctx, held)) is not None:
         return ctx.apply(distribution, args, kwargs, node)
     if is_interpolant(held.value):

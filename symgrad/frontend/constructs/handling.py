@@ -317,9 +317,9 @@ def on_all_ways(
     body: Callable[[], None],
     finish: Callable[[], None],
     rest: list[ast.stmt],
-    told: Callable[[Taken], None] | None = None,
+    on_error: Callable[[Taken], None] | None = None,
 ) -> bool:
-    """Lower a body, then ``finish`` on every way out; ``told``, if given, replaces it where an exception is pending."""
+    """Lower a body, then ``finish`` on every exit; ``on_error``, if given, replaces it where an exception is pending."""
 
     def again(taken: Taken) -> None:
         finish()
@@ -330,7 +330,7 @@ def on_all_ways(
         taken = Taken(ctx, kinds)
         ctx.handling.append(taken)
         try:
-            (told or again)(taken)
+            (on_error or again)(taken)
         finally:
             ctx.handling.pop()
             taken.forget()
@@ -384,7 +384,7 @@ def caught_then(
 
 
 def on_the_way_out(ctx: Lowering, finish: Callable[[], None], node: ast.AST) -> None:
-    """Lower the code of every way out of a block; it preserves the exit code and the result."""
+    """Lower the code of every exit of a block; it preserves the exit code and the result."""
     if ctx.state.dead:
         return
     held = kept_exit(ctx)

@@ -68,7 +68,7 @@ def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     if entry.optional_vars is not None:
         bind(ctx, entry.optional_vars, entered)
 
-    def told(taken: Taken) -> None:
+    def on_error(taken: Taken) -> None:
         if seen_into:
             swallowed = truth(ctx, ask("__exit__", taken.cls(), taken.shown(), Broken("it is a traceback")), call)
         else:
@@ -80,7 +80,7 @@ def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     def left_without() -> None:
         ask("__exit__", *[Static(None)] * 3)
 
-    return on_all_ways(ctx, node, lambda: run(ctx, body), left_without, rest, told)
+    return on_all_ways(ctx, node, lambda: run(ctx, body), left_without, rest, on_error)
 
 
 def is_quiet(ctx: Lowering, entry: ast.withitem) -> bool:

@@ -288,7 +288,7 @@ def yielded(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
 
 @special(returned)
 def value_of(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """What a generator has returned, for the ``yield from`` that has used it up."""
+    """The result of an exhausted generator, for ``yield from``."""
     source = args[0]
     return ctx.state.names.get((source.frame, VALUE), Static(None)) if isinstance(source, Generator) else Static(None)
 

@@ -239,7 +239,7 @@ def choose(ctx: Lowering, test: Operand, node: ast.AST, then: Any, orelse: Any) 
 
 
 def each_side(ctx: Lowering, held: Any, node: ast.AST, use: Callable[[Any], Binding]) -> Binding:
-    """What is asked of a ``Choice``, asked of the side that it is."""
+    """A question about a ``Choice``, answered by each of its sides."""
     return choose(ctx, held.test, node, lambda: use(held.then), lambda: use(held.orelse))
 
 

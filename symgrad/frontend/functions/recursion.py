@@ -102,7 +102,7 @@ def is_outermost(ctx: Lowering, callee: Callee) -> bool:
 
 
 def forget(ctx: Lowering, callee: Callee) -> None:
-    """Discard what is known of a function, so that its next call lowers it again."""
+    """Discard the lowering of a function, so that its next call lowers it again."""
     for key in [k for k in ctx.recursive if k[0] == callee.code]:
         del ctx.recursive[key]
 

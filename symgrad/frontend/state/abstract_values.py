@@ -189,7 +189,7 @@ def constant_of(operand: Operand, state: State) -> Operand:
 
 
 def static_part(binding: Binding, state: State, depth: int = 4) -> object:
-    """What is static of a binding: constants, positions, and the structure of the tuples and objects that hold them."""
+    """The static part of a binding: constants, positions, and the structure of the tuples and objects that hold them."""
     if isinstance(binding, Num):
         return repr(binding.operand.value) if isinstance(binding.operand, Const) else None
     key: Any = getattr(binding, "key", None)  # of an object, or of an iterator with a position
@@ -368,7 +368,7 @@ def _of_any_length(form: Skeleton) -> Skeleton | None:
 
 
 def leaves(form: Skeleton) -> list[Skeleton]:
-    """The values a form is made of, in order."""
+    """The values that a form contains, in order."""
     if form.form in ("tuple", "object", "maybe", "view"):
         own = [PRESENT] if form.form == "maybe" else []
         return own + [leaf for item in form.items for leaf in leaves(item)]

@@ -114,7 +114,7 @@ def condition(ctx: Lowering, node: ast.expr) -> Operand:
 
 
 def tested(ctx: Lowering, node: ast.expr) -> Binding:
-    """An expression that is only tested. Of the operands of ``and`` and ``or`` only the truth is of use, and it is asked for once."""
+    """An expression that is only tested. Of the operands of ``and`` and ``or`` only the truth is needed, and it is computed once."""
     if isinstance(node, ast.BoolOp):
         ctx.forms.setdefault("tested", {})[node] = True
     return ctx.evaluate(node)
