@@ -84,7 +84,7 @@ def is_users(name: str | None) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def shown(name: str | None) -> str:
+def preferred_name(name: str | None) -> str:
     """The preferred variable name of a value.
 
     >>> shown("h_1"), shown("%return"), shown("%choice12_3_grad"), shown(None)
@@ -242,7 +242,7 @@ class Planner:
             inside = [v for v in values(line) if v in self.layout.nested]
             total = self.own_width(op) + sum(self.width(o) for o in line)
             is_assigned = self.layout.is_root(op) and not isinstance(op, For | While)
-            target = sum(len(shown(o.name)) + 2 for o in op.outs) if is_assigned else 0
+            target = sum(len(preferred_name(o.name)) + 2 for o in op.outs) if is_assigned else 0
             if op in self.layout.choices:
                 if total + target > room:
                     self.spread_out(op)
@@ -251,10 +251,10 @@ class Planner:
             while inside and total + target > room:
                 widest = max(inside, key=self.width)
                 inside.remove(widest)
-                total -= self.width(widest) - len(shown(widest.name))
+                total -= self.width(widest) - len(preferred_name(widest.name))
                 self.layout.nested.discard(widest)
             for out in op.outs:
-                self.widths[out] = total if out in self.layout.nested else len(shown(out.name))
+                self.widths[out] = total if out in self.layout.nested else len(preferred_name(out.name))
         ending = [v for v in values(block.yields) if v in self.layout.nested]
         if sum(self.width(v) + 2 for v in ending) + len("return ()") > room and len(ending) > 1:
             self.layout.nested.difference_update(ending)
@@ -314,7 +314,7 @@ class Planner:
     def width(self, operand: Operand) -> int:
         """The approximate width of an operand."""
         if isinstance(operand, Value):
-            return self.widths.get(operand, len(shown(operand.name)))
+            return self.widths.get(operand, len(preferred_name(operand.name)))
         return len(operand.name or repr(operand.value)) if operand.value is not None else 0  # an omitted bound of a slice
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from symgrad.codegen.describing import described
-from symgrad.codegen.layout import Layout, shown
+from symgrad.codegen.layout import Layout, preferred_name
 from symgrad.codegen.lifetimes import Lifetimes, Stretch
 from symgrad.ir.core import Block, Call, For, Func, If, Operand, Value, While, walk
 from symgrad.ops.declare import ROWS
@@ -238,7 +238,7 @@ def names_of_memory(block: Block, layout: Layout, known: dict[Value, str]) -> di
     for op in block.ops:
         if isinstance(op, Call) and ROWS[op.name].consumes and op.outs and isinstance(op.args[0], Value):
             out, buffer = op.outs[0], op.args[0]
-            first = known.get(buffer, shown(buffer.name) if buffer.name else "")
+            first = known.get(buffer, preferred_name(buffer.name) if buffer.name else "")
             maker = layout.producer.get(buffer)
             if first or maker is not None and op in layout.backward and maker not in layout.backward:
                 known[out] = first
@@ -259,7 +259,7 @@ def classes_of(func: Func, layout: Layout, kept: Iterable[Value]) -> tuple[Class
     for value in variables(func.body, layout):
         if value not in classes.occupied:
             classes.occupied[value] = Occupied((start - now, end - now) for start, end in lifetimes.stretches.get(value, ()))
-            name = named.get(value, shown(value.name)) if value.name else "rounds" if value in counters else ""
+            name = named.get(value, preferred_name(value.name)) if value.name else "rounds" if value in counters else ""
             if name == "_" and layout.count.get(value):
                 name = ""  # a value that is read needs a name other than ``_``
             classes.hints[value] = Counter({name: 3 if value in slots else 1} if name else {})

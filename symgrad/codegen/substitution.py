@@ -112,11 +112,11 @@ class Aliases:
         for node in (node for statement in body for node in ast.walk(statement)):
             match node:
                 case ast.Assign(targets=targets, value=value):
-                    self.join([*shown([*targets]), *shown([value])])
+                    self.join([*names_shown([*targets]), *names_shown([value])])
                 case ast.For(target=target, iter=items):
-                    self.join([*shown([target]), *shown([items])])
+                    self.join([*names_shown([target]), *names_shown([items])])
                 case ast.Call(func=ast.Attribute(value=owner, attr=attribute), args=args) if attribute in CHANGING:
-                    self.join([*shown([owner]), *shown(args)])
+                    self.join([*names_shown([owner]), *names_shown(args)])
 
     def find(self, name: str) -> str:
         """The representative of a name's class."""
@@ -134,7 +134,7 @@ class Aliases:
         return not {self.find(name) for name in names}.isdisjoint({self.find(other) for other in others})
 
 
-def shown(nodes: list[ast.expr]) -> Iterator[str]:
+def names_shown(nodes: list[ast.expr]) -> Iterator[str]:
     """The names whose memory the values of expressions may show."""
     for node in nodes:
         match node:
@@ -144,7 +144,7 @@ def shown(nodes: list[ast.expr]) -> Iterator[str]:
                 if name not in ("np", "math"):
                     yield name
             case _:
-                yield from shown([child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)])
+                yield from names_shown([child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)])
 
 
 @dataclass(slots=True)

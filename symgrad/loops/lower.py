@@ -39,7 +39,7 @@ from symgrad.loops.reach import NoPlaces, OutOfReach, function_in_words, in_word
 from symgrad.loops.rows.stencils import neighbours
 from symgrad.loops.rows.table import COMPOSED, RULES, as_numpy_takes_it, pointwise, price_of, vector_name
 from symgrad.loops.tapes import slot_tapes
-from symgrad.loops.tapes.tapes import exemplify, given_lists, parts_of
+from symgrad.loops.tapes.tapes import exemplify, lists_for_slot, parts_of
 from symgrad.loops.writer import Range, key_of, number, scalar
 from symgrad.ops.declare import ROWS
 from symgrad.passes.simplification.dce import dce
@@ -61,7 +61,7 @@ def walked(func: Func, unsure: set[Value]) -> Lowering:
     return lowering
 
 
-def whole(lowering: Lowering) -> Func:
+def lowered_function(lowering: Lowering) -> Func:
     """The lowered function: loops over handles of memory."""
     func, body = lowering.func, lowering.writer.build.block
     body.args, body.ops, body.yields = lowering.params, [*lowering.writer.entry.ops, *body.ops], lowering.results
@@ -318,7 +318,7 @@ class Lowering(Context):
                 return []
             case Tape(items=items):
                 assert isinstance(value, Stacks)
-                return given_lists(self, value, items)
+                return lists_for_slot(self, value, items)
             case List(item=item):
                 return [lists.listed(self, operand, item).known]
         raise OutOfReach(f"{named(slot)}, which is {in_words(slot.type)}", self.writer.loc)
@@ -466,4 +466,4 @@ def stored_by(op: Op) -> list[Value]:
     return [o.args[0] for o in ops_within(op) if isinstance(o, Call) and ROWS[o.name].consumes and isinstance(o.args[0], Value)]
 
 
-__all__ = ["Lowering", "walked", "whole", "without_messages"]
+__all__ = ["Lowering", "walked", "lowered_function", "without_messages"]

@@ -77,7 +77,7 @@ def parted(context: Context, results: list[Operand], finish: Finish) -> Parted:
     assert context.turn is not None
     work = Parting(context, context.turn)
     backward = work.backward(results)
-    backward = finish(backward, known_there(context.writer, backward.body))
+    backward = finish(backward, writer_for(context.writer, backward.body))
     context.writer.scopes.pop()
     return Parted(finish(work.forward(backward), context.writer), backward, work.copies)
 
@@ -197,7 +197,7 @@ class Parting:
         return Func(f"{func.name}_forward", first, words, func.loc, None, func.doc)
 
 
-def known_there(writer: Writer, block: Block) -> Writer:
+def writer_for(writer: Writer, block: Block) -> Writer:
     """A new writer that knows the definitions in a block."""
     block_writer, own = writer.beside(), defined(block)
     block_writer.maker = {out: op for op in walk(block) if isinstance(op, Call) for out in op.outs}

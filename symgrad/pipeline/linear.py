@@ -24,7 +24,7 @@ from symgrad.ir.types import Array, Scalar, is_complex
 from symgrad.pipeline.along import tangent_reads, tangent_text
 from symgrad.pipeline.emission import NARROW, argument_names, emitted_for, printed, seed_places
 from symgrad.pipeline.job import Job, document, lines_of, numbered, parameter_text, passed_text
-from symgrad.pipeline.kernel_texts import again, halves_of
+from symgrad.pipeline.kernel_texts import gradients_only, halves_of
 from symgrad.pipeline.registry import OPTIMISE, SIMPLIFY
 from symgrad.pipeline.runner import run, timed
 from symgrad.runtime.support import tangent_of
@@ -81,7 +81,7 @@ def as_tangent(name: str) -> str:
     return f"{name.removesuffix('_grad').removesuffix('_grad')}_tangent" if name.endswith("_grad") else name
 
 
-def as_one(parts: Linear) -> Func:
+def combined(parts: Linear) -> Func:
     """Both functions as one, in the form of a gradient with seeds: the tangents are the seeds."""
     first, second = clone(parts.first), clone(parts.second)
     residuals = first.body.yields[parts.own :]
@@ -113,7 +113,7 @@ def seeds_of_tangents(job: Job, wrt: list[int]) -> list[Seed]:
 
 def kernels(job: Job, surface: Surface, parts: Linear, wrt: list[int]) -> Pair:
     """The kernels of both functions, and the function that returns the second."""
-    seeds, whole = seeds_of_tangents(job, wrt), as_one(parts)
+    seeds, whole = seeds_of_tangents(job, wrt), combined(parts)
     places = iter([f"{{{parts.active.index(k)}}}" if k in parts.active else "None" for k in range(job.output.count)])
     tangent = tangent_text(job.output, places)
     out = numbered(job.lowered.result, itertools.count())
@@ -121,7 +121,7 @@ def kernels(job: Job, surface: Surface, parts: Linear, wrt: list[int]) -> Pair:
     doc = document(job, "Value, and tangent as a function of the tangents by name,")
     halves = Halves(*halves_of(whole, parts.own, len(seeds)), out, tangent, seeds, returned, doc, "linear", "tangents")
     header = Header(f"{surface.name}_again", "", {}, tangent, "", lines_of(job), objects=job.lowered.objects)
-    return emit_pair(surface, halves, again(job, whole, parts.own, header))
+    return emit_pair(surface, halves, gradients_only(job, whole, parts.own, header))
 
 
 def emission(job: Job, parts: Linear, name: str, wrt: list[int]) -> Emitted:

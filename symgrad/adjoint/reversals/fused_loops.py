@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.analysis.memory import Memory, has_memory
 from symgrad.adjoint.analysis.reductions import ADDING, Cells, Sums
-from symgrad.adjoint.saving.prune import is_made
+from symgrad.adjoint.saving.prune import is_new_array
 from symgrad.adjoint.saving.remarks import tell_fused, tell_unfused
 from symgrad.adjoint.sweep import Sweep, active_slots
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, While, definitions, substitute, walk
@@ -241,7 +241,7 @@ class Fusion:
     def owned(self, operand: Operand, at: int) -> Operand:
         """A sum's operand in memory that the loop may write to."""
         maker = self.definers.get(operand) if isinstance(operand, Value) else None
-        if not isinstance(operand, Value) or not has_memory(operand.type) or isinstance(maker, Call) and is_made(maker):
+        if not isinstance(operand, Value) or not has_memory(operand.type) or isinstance(maker, Call) and is_new_array(maker):
             return operand
         block = Block()
         with self.sweep.builder.inside(block), self.sweep.builder.at(maker.loc if maker is not None else NOWHERE):

@@ -169,7 +169,7 @@ def not_again(whole: Scope, scopes: Mapping[Block, Scope]) -> None:
     for reverse, scope in scopes.items():
         kept = []
         for op in reverse.ops:
-            primal = made_before(op, scope, known) if isinstance(op, Call) else None
+            primal = recomputed_value(op, scope, known) if isinstance(op, Call) else None
             if primal is None:
                 kept.append(op)
             else:
@@ -179,7 +179,7 @@ def not_again(whole: Scope, scopes: Mapping[Block, Scope]) -> None:
     substitute(whole.reverse, table)
 
 
-def made_before(op: Call, scope: Scope | None, known: dict[Block, Known]) -> Value | None:
+def recomputed_value(op: Call, scope: Scope | None, known: dict[Block, Known]) -> Value | None:
     """The value of the forward half that the op computes once more."""
     key = key_of(op)
     while key is not None and scope is not None:
@@ -278,7 +278,7 @@ def is_given_up(source: Value, copy: Call, layout: Layout) -> bool:
         return False
     states = taken_over(start, outer, layout)
     maker = layout.op_of(states[-1]) if states and layout.places[states[-1]][0] is outer else None
-    if not isinstance(maker, Call) or not is_made(maker):
+    if not isinstance(maker, Call) or not is_new_array(maker):
         return False
     return (
         isinstance(states[-1].type, Array)
@@ -306,10 +306,10 @@ def readers(block: Block, value: Value) -> set[Op]:
 
 def passed(value: Value, block: Block, but: Op | None = None) -> bool:
     """Whether all ops that read a value, except ``but``, keep no alias of its memory."""
-    return all(isinstance(op, Call) and (is_made(op) or op.name in PASSING) for op in readers(block, value) if op is not but)
+    return all(isinstance(op, Call) and (is_new_array(op) or op.name in PASSING) for op in readers(block, value) if op is not but)
 
 
-def is_made(op: Call) -> bool:
+def is_new_array(op: Call) -> bool:
     """Whether the result is a new array."""
     row = ROWS[op.name]
     return row.elementwise and row.alias == "fresh" and not row.consumes or op.name in MAKING

@@ -17,7 +17,7 @@ from symgrad.frontend.derivatives.inner import Fresh
 from symgrad.frontend.flow.absent import argument
 from symgrad.frontend.flow.entry_copies import copy_written
 from symgrad.frontend.functions.functions import inline
-from symgrad.frontend.functions.memoised import KEEPING, kept_result, run_again
+from symgrad.frontend.functions.memoised import KEEPING, memoised_result, run_again
 from symgrad.frontend.objects.purity import is_pure
 from symgrad.frontend.state.bindings import Binding, Broken, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.state.context import Lowering
@@ -57,7 +57,7 @@ def call_function(ctx: Lowering, function: Any, args: list[Binding], kwargs: dic
     if type(function) not in KEEPING:
         return call()
     tree = read(inner).node
-    kept = kept_result(ctx, function, args, kwargs)
+    kept = memoised_result(ctx, function, args, kwargs)
     if kept is not None:
         return kept
     return run_again(ctx, tree, call, node, [*args, *kwargs.values()] if is_pure(function) else [])

@@ -11,7 +11,7 @@ import ast
 from symgrad.errors import BadArgument, NoDerivative, ShapeMismatch, UnsupportedSyntax
 from symgrad.frontend.derivatives.inner import Fresh
 from symgrad.frontend.flow.entry_copies import copy_written
-from symgrad.frontend.functions.recursion import close, keep_arguments
+from symgrad.frontend.functions.recursion import close_over, keep_arguments
 from symgrad.frontend.state.bindings import Binding, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.interruptions import Raised
@@ -87,7 +87,7 @@ def rule_of(
     if surely_differ(tangent.type, value.type):
         raise ShapeMismatch(f"the rule of {name} gives a tangent that is {tangent.type} for a result that is {value.type}", ctx.loc(node))
     block.yields = [tangent]
-    close(ctx, block)
+    close_over(ctx, block)
     keep_arguments(ctx)
     tangents = [param for param, _ in fresh.pairs]
     held = free_values(block, tangents)

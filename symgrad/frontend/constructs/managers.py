@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.constructs.handling import Clause, Taken, caught, classes_in, forget_exit, kept_exit, on_all_ways
+from symgrad.frontend.constructs.handling import Clause, Taken, caught, classes_in, forget_exit, on_all_ways, saved_exit
 from symgrad.frontend.constructs.targets import bind
 from symgrad.frontend.containers.generators import drive
 from symgrad.frontend.flow.flow import branch, proceed, run
@@ -146,7 +146,7 @@ def over_generator(ctx: Lowering, node: ast.With, held: Any, body: list[ast.stmt
             if not ctx.state.dead:
                 codes.update(ctx.state.codes)
                 ctx.state.names[left] = ctx.state.names.get(CODE, Num(Const(NEXT)))
-                kept.update(kept_exit(ctx))
+                kept.update(saved_exit(ctx))
                 proceed(ctx)
         finally:
             ctx.frame, ctx.builder.loc, ctx.stack = yielding, loc, inside

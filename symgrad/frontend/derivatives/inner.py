@@ -16,7 +16,7 @@ from symgrad.errors import BadArgument, UnsupportedSyntax
 from symgrad.frontend.derivatives.inner_parts import Part, part_at, with_part
 from symgrad.frontend.flow.entry_copies import copy_written
 from symgrad.frontend.functions.adapters import adapted, is_adapted
-from symgrad.frontend.functions.recursion import close, keep_arguments
+from symgrad.frontend.functions.recursion import close_over, keep_arguments
 from symgrad.frontend.objects.columns import split
 from symgrad.frontend.objects.derived import STORAGE, storage_of
 from symgrad.frontend.objects.outside import change_outside
@@ -390,7 +390,7 @@ class Inner:
         """The lowered function, of its parameters and its free values; and these values."""
         ctx, node, block = self.ctx, self.node, self.block
         block.yields = list(outs)
-        close(ctx, block)
+        close_over(ctx, block)
         keep_arguments(ctx)
         params = [v for v, _ in self.fresh.pairs]
         held = free_values(block, params)
@@ -428,7 +428,7 @@ def inline(ctx: Lowering, func: Func, operands: list[Operand]) -> list[Operand]:
     return list(copy.yields)
 
 
-def apart(func: Func) -> Func:
+def unaliased_results(func: Func) -> Func:
     """Copy results of a function that may alias a parameter or another result, in place; return the function."""
     shares, groups = shares_of(func), memory_groups(func)
     seen: set[Value] = set()

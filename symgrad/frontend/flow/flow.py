@@ -40,7 +40,7 @@ def run(ctx: Lowering, statements: list[ast.stmt]) -> None:
             return
         if ctx.state.codes != {NEXT}:
             test = ctx.call("equal", ctx.number(CODE), Const(NEXT))
-            branch(ctx, test, partial(go_on, ctx, rest), partial(left, ctx), [], ctx.builder.loc)
+            branch(ctx, test, partial(go_on, ctx, rest), partial(end_other_paths, ctx), [], ctx.builder.loc)
             return
 
 
@@ -51,7 +51,7 @@ def go_on(ctx: Lowering, rest: list[ast.stmt]) -> None:
     run(ctx, rest)
 
 
-def left(ctx: Lowering) -> None:
+def end_other_paths(ctx: Lowering) -> None:
     """End the other paths, which have left."""
     ctx.state.codes -= {NEXT}
 

@@ -128,7 +128,7 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
         if returns_nothing(source.node):
             record.form, record.known = OF_NOTHING, True
         try:
-            settle(ctx, source, forms, record, node)
+            lower_to_fixed_point(ctx, source, forms, record, node)
         except BaseException:
             ctx.recursive = {k: held for k, held in ctx.recursive.items() if held is not record}
             raise
@@ -218,7 +218,7 @@ def general(
     raise UnsupportedSyntax(what, ctx.loc(node), "pass a tuple or an array")
 
 
-def settle(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Recursive, node: ast.AST) -> None:
+def lower_to_fixed_point(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Recursive, node: ast.AST) -> None:
     """Lower the body until it shows nothing new about the function."""
     start = ctx.unresolved
     for _ in range(ROUNDS):
@@ -313,7 +313,7 @@ def own_memory(ctx: Lowering, block: Block) -> None:
             seen.add(group)
 
 
-def close(ctx: Lowering, body: Block) -> None:
+def close_over(ctx: Lowering, body: Block) -> None:
     """Turn the free variables of the functions applied in a body into parameters, which each call passes."""
     funcs = [func for func in applied(body) if func not in ctx.closed]
     inside = {func: set(definitions(func.body)) for func in funcs}
@@ -347,4 +347,4 @@ def hand_on(ctx: Lowering, body: Block, params: dict[Value, Value]) -> None:
             ctx.completed.add(op)
 
 
-__all__ = ["Any", "call_recursive", "close", "keep_arguments"]
+__all__ = ["Any", "call_recursive", "close_over", "keep_arguments"]

@@ -236,7 +236,7 @@ def among(work: Texts, owner: Operand, sought: Operand) -> Answer:
     return None
 
 
-def joined(work: Texts, one: Operand, other: Operand) -> Answer:
+def concatenated(work: Texts, one: Operand, other: Operand) -> Answer:
     """The concatenation of two strings."""
     if work.kinds_of(one, other) != ("text", "text"):
         return None
@@ -286,7 +286,7 @@ RULES: dict[Any, Callable[..., Answer]] = {
     operator.lt: less,
     operator.gt: swapped(less),
     operator.contains: among,
-    operator.add: joined,
+    operator.add: concatenated,
     len: length,
     bool: truth,
     **dict.fromkeys(KINDS, collected),

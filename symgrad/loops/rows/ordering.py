@@ -8,7 +8,7 @@ from symgrad.ir.walks import blocks_within
 from symgrad.loops.arrays import axes, dtype_of
 from symgrad.loops.bailouts import bail_out
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, Index, cast_to, shown, stored
+from symgrad.loops.forms import Form, Index, cast_to, stored, view_of_form
 from symgrad.loops.masks import places
 from symgrad.loops.paths import reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach, function_in_words, in_words
@@ -54,7 +54,7 @@ def lines(lowering: Context, op: Call) -> tuple[Form, int]:
         raise OutOfReach(f"{function_in_words(op)} of {in_words(op.args[0].type)}", op.loc)
     if axis is None and x.rank > 1:
         where = reshaped(lowering.writer, x.extents, reshape_extents(lowering.writer, x.extents, [Const(-1)]))
-        x, axis = shown(x, where.extents, where.at), 0
+        x, axis = view_of_form(x, where.extents, where.at), 0
     sorted_axes = axes(op, 0 if axis is None else axis, x.rank)
     if len(sorted_axes) != 1:
         raise OutOfReach(f"{function_in_words(op)} along several axes", op.loc)
@@ -100,7 +100,7 @@ def in_order(lowering: Context, op: Call) -> Thing:
         array = stored(writer, handle, dtype_of(op), x.extents, frozenset({handle}))
     if op.name == "middle_share" and whole.rank != x.rank:
         where = reshaped(writer, x.extents, whole.extents)
-        return shown(array, where.extents, where.at)
+        return view_of_form(array, where.extents, where.at)
     return array
 
 

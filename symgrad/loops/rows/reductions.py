@@ -17,7 +17,7 @@ from symgrad.loops.accesses import depends
 from symgrad.loops.arrays import axes, constant, dtype_of
 from symgrad.loops.bailouts import bail_out
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, Index, Support, broadcast_index, cast_to, filled, mapped, shown, stored
+from symgrad.loops.forms import Form, Index, Support, broadcast_index, cast_to, filled, mapped, stored, view_of_form
 from symgrad.loops.paths import product_of, reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach, function_in_words
 from symgrad.loops.rows.creation import spread_to
@@ -75,11 +75,11 @@ def reduce(lowering: Context, form: Form, gone: Sequence[int], keepdims: bool, f
         return total
     extents = tuple(ONE if k in gone else e for k, e in enumerate(form.extents)) if keepdims else tuple(form.extents[k] for k in kept)
     handle = writer.empty(fold.dtype, extents, name)
-    along(lowering, form, kept, gone, keepdims, fold, handle)
+    reduce_along(lowering, form, kept, gone, keepdims, fold, handle)
     return stored(writer, handle, fold.dtype, extents, frozenset({handle}))
 
 
-def along(lowering: Context, form: Form, kept: list[int], gone: list[int], keepdims: bool, fold: Fold, handle: Value) -> None:
+def reduce_along(lowering: Context, form: Form, kept: list[int], gone: list[int], keepdims: bool, fold: Fold, handle: Value) -> None:
     """Emit the loops of a reduction with remaining axes."""
     writer = lowering.writer
     inner = innermost(lowering, form)
@@ -368,7 +368,7 @@ def argument_of_extreme(lowering: Context, op: Call) -> Thing:
     axis, keepdims = op.settings["axis"], bool(op.settings["keepdims"])
     if axis is None and x.rank > 1:
         where = reshaped(writer, x.extents, reshape_extents(writer, x.extents, [Const(-1)]))
-        x = shown(x, where.extents, where.at)
+        x = view_of_form(x, where.extents, where.at)
     if axis is None and keepdims:
         raise OutOfReach(f"{function_in_words(op)} with keepdims", op.loc)
     (gone,) = axes(op, 0 if axis is None else axis, x.rank)
@@ -434,7 +434,7 @@ def wide(lowering: Context, out: Form, x: Form, gone: Sequence[int], keepdims: b
         return out
     kept = [k for k in range(x.rank) if k not in gone]
     extents = [ONE if k in gone else out.extents[kept.index(k)] for k in range(x.rank)]
-    return shown(out, extents, lambda index: tuple(index[k] for k in kept))
+    return view_of_form(out, extents, lambda index: tuple(index[k] for k in kept))
 
 
 def unbroadcast(lowering: Context, op: Call) -> Thing:
@@ -456,13 +456,13 @@ def unbroadcast(lowering: Context, op: Call) -> Thing:
         elif lead + k not in gone and number(e) != 1:
             writer.require_equal(e, ONE)
     if not gone:
-        return shown(g, extents, lambda i: i)
+        return view_of_form(g, extents, lambda i: i)
     total = reduce(lowering, g, gone, True, sum_fold(writer, dtype_of(op)), own_name(op))
     assert isinstance(total, Form)
     if isinstance(op.outs[0].type, Scalar):
         return cast_to(writer, total.at((ZERO,) * total.rank), dtype_of(op))
     part = total
-    return finish(lowering, op, shown(part, extents, lambda index: (*(ZERO,) * lead, *index)))
+    return finish(lowering, op, view_of_form(part, extents, lambda index: (*(ZERO,) * lead, *index)))
 
 
 def trace(lowering: Context, op: Call) -> Thing:

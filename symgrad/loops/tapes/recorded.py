@@ -115,7 +115,7 @@ def record(func: Func, op: Op, sites: list[Site]) -> For:
     with builder.inside(behind), builder.at(op.loc):
         dtypes = [item.dtype if item.dtype not in (None, "any") else DTYPES[item.kind] for item in lists if isinstance(item, Scalar)]
         arrays = [builder.call("array_of", value, hint=name, dtype=dtype) for value, name, dtype in zip(filled, names, dtypes, strict=True)]
-        replay = told_again(builder, sites, arrays)
+        replay = replay_loop(builder, sites, arrays)
     place = func.body.ops.index(op)
     func.body.ops[place : place + 1] = [*before.ops, op, *behind.ops]
     return replay
@@ -182,7 +182,7 @@ class Threading:
         return lists
 
 
-def told_again(builder: Builder, sites: list[Site], arrays: list[Value]) -> For:
+def replay_loop(builder: Builder, sites: list[Site], arrays: list[Value]) -> For:
     """A loop over the entries that makes the calls in order; each site has a counter of its entries."""
     index, counters = Value(INT, "k"), [Value(INT, "place") for _ in sites]
     body, arguments = Block([index, *counters]), iter(arrays[1:])

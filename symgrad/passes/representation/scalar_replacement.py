@@ -18,7 +18,7 @@ from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Valu
 from symgrad.ir.types import Array, Scalar, kind_of
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder
-from symgrad.passes.representation.element_forms import Elements, Formless, Parts, formed, name_elements, small_shape, whole
+from symgrad.passes.representation.element_forms import Elements, Formless, Parts, array_of_elements, formed, name_elements, small_shape
 from symgrad.passes.simplification.remarks import tell
 from symgrad.tables import pairs
 
@@ -298,7 +298,7 @@ class Replacement:
         if not isinstance(operand, Value) or operand not in self.chosen:
             return operand
         if operand not in self.wholes:
-            self.wholes[operand] = whole(self.elements, self.parts[operand], operand.name)
+            self.wholes[operand] = array_of_elements(self.elements, self.parts[operand], operand.name)
         return self.wholes[operand]
 
     # -------------------------------------------------------------- blocks
