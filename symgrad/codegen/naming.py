@@ -17,6 +17,7 @@ from symgrad.codegen.describing import described
 from symgrad.codegen.layout import Layout, preferred_name
 from symgrad.codegen.lifetimes import Lifetimes, Stretch
 from symgrad.ir.core import Block, Call, For, Func, If, Operand, Value, While, walk
+from symgrad.ir.disjoint import DisjointSets
 from symgrad.ops.declare import ROWS
 from symgrad.text import identifier
 
@@ -146,24 +147,12 @@ class Occupied:
 
 
 @dataclass(slots=True)
-class Classes:
+class Classes(DisjointSets[Value]):
     """Sets of values that share a variable."""
 
-    parent: dict[Value, Value] = field(default_factory=dict)
     occupied: dict[Value, Occupied] = field(default_factory=dict)
     hints: dict[Value, Counter[str]] = field(default_factory=dict)
     wishes: dict[Value, list[Value]] = field(default_factory=dict)
-
-    def find(self, value: Value) -> Value:
-        """The representative of a value's class."""
-        root = value
-        while (up := self.parent.get(root, root)) is not root:
-            root = up
-        while value is not root:
-            up = self.parent.get(value, value)
-            self.parent[value] = root
-            value = up
-        return root
 
     def stretches(self, root: Value) -> list[Stretch]:
         """The lifetime of the variable of a class."""
@@ -172,8 +161,7 @@ class Classes:
     def join(self, a: Value, b: Value) -> None:
         """Let two values share a variable."""
         a, b = self.find(a), self.find(b)
-        if a is not b:
-            self.parent[b] = a
+        if self.unite(a, b):
             self.occupied[a].take(self.occupied.pop(b))
             self.hints[a].update(self.hints.pop(b))
 
@@ -324,11 +312,9 @@ def name_gradients(func: Func, classes: Classes, roots: dict[Value, Value]) -> N
 
 def distinct_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: set[str]) -> dict[Value, str]:
     """A variable for each value, shared only where required, with a meaningless name: for text that is never read."""
-    classes = Classes()
+    classes: DisjointSets[Value] = DisjointSets()
     for a, b in forced(func.body, layout):
-        a, b = classes.find(a), classes.find(b)
-        if a is not b:
-            classes.parent[b] = a
+        classes.unite(a, b)
     name_of = {classes.find(value): name for value, name in fixed.items()}
     free = (name for k in itertools.count() if (name := f"v{k}") not in reserved and name not in fixed.values())
     for value in variables(func.body, layout):

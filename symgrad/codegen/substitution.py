@@ -18,6 +18,7 @@ from typing import Any
 from symgrad.codegen.seam import replaced
 from symgrad.codegen.signs import added, sign
 from symgrad.codegen.texts import Mark
+from symgrad.ir.disjoint import DisjointSets
 
 WIDTH = 96
 INDENT = 4
@@ -104,11 +105,11 @@ def root_of(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-class Aliases:
+class Aliases(DisjointSets[str]):
     """Classes of names that may share memory: those of the names in expressions that are no arithmetic."""
 
     def __init__(self, body: list[ast.stmt]) -> None:
-        self.parent: dict[str, str] = {}
+        super().__init__()
         for node in (node for statement in body for node in ast.walk(statement)):
             match node:
                 case ast.Assign(targets=targets, value=value):
@@ -118,16 +119,10 @@ class Aliases:
                 case ast.Call(func=ast.Attribute(value=owner, attr=attribute), args=args) if attribute in CHANGING:
                     self.join([*names_shown([owner]), *names_shown(args)])
 
-    def find(self, name: str) -> str:
-        """The representative of a name's class."""
-        while (up := self.parent.get(name, name)) != name:
-            name = up
-        return name
-
     def join(self, names: list[str]) -> None:
         """Record that these names may share memory."""
         for name in names[1:]:
-            self.parent[self.find(name)] = self.find(names[0])
+            self.unite(names[0], name)
 
     def shared(self, names: set[str], others: set[str]) -> bool:
         """Whether one of the names may share memory with one of the others."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from symgrad.ir.core import Apply, Call, For, Func, If, Operand, Value, While, applied, definitions, walk
+from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ir.walks import read_in
 from symgrad.ops.declare import ROWS
@@ -18,28 +19,17 @@ Shares = tuple[tuple[int | Value, ...], ...]
 
 
 @dataclass(slots=True)
-class Groups:
+class Groups(DisjointSets[Value]):
     """Values that may share memory, as disjoint sets."""
 
-    parent: dict[Value, Value] = field(default_factory=dict)
     joined: dict[Value, None] = field(default_factory=dict)  #: all that share memory with another one
-
-    def find(self, value: Value) -> Value:
-        root = value
-        while (above := self.parent.get(root, root)) is not root:
-            root = above
-        while (above := self.parent.get(value, value)) is not root:
-            self.parent[value], value = root, above
-        return root
 
     def join(self, *values: Operand) -> None:
         real = [v for v in values if isinstance(v, Value) and not isinstance(v.type, Scalar)]
         if len(real) > 1:
             self.joined |= dict.fromkeys(real)
         for other in real[1:]:
-            one, two = self.find(real[0]), self.find(other)
-            if one is not two:
-                self.parent[two] = one
+            self.unite(real[0], other)
 
 
 def memory_groups(func: Func, known: dict[Func, Shares] | None = None) -> Groups:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, operands_within, uses, walk
+from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.types import Array, Dim, Scalar
 from symgrad.ir.walks import defined_by, ops_within
 from symgrad.location import Loc
@@ -25,11 +26,11 @@ PARTS = frozenset({"view", "take"})
 # ------------------------------------------------------------------ shapes
 
 
-class Families:
+class Families(DisjointSets[Value]):
     """Classes of values that are one user variable at different times, all of one shape."""
 
     def __init__(self, func: Func) -> None:
-        self.parent: dict[Value, Value] = {}
+        super().__init__()
         self.consumed: set[Value] = set()
         self.shown: dict[Value, Value] = {}  #: for each view its base
         params = set(func.params)
@@ -38,10 +39,10 @@ class Families:
                 self.shown.update(dict.fromkeys(op.outs if ROWS[op.name].alias != "fresh" else [], op.args[0]))
             match op:
                 case Call() if ROWS[op.name].consumes and op.outs and isinstance(op.args[0], Value):
-                    self.join(op.args[0], op.outs[0])
+                    self.unite(op.args[0], op.outs[0])
                     self.consumed.add(op.args[0])
                 case Call(name="copy", args=[Value() as param]) if param in params:
-                    self.join(param, op.outs[0])
+                    self.unite(param, op.outs[0])
                     params.discard(param)
                 case For() | While():
                     for out, *values in zip(op.outs, op.inits, op.carried, op.body.yields, strict=False):
@@ -54,13 +55,7 @@ class Families:
         """Join those operands to ``out`` that have its shape."""
         for operand in operands:
             if isinstance(operand, Value) and has_shape_of(operand, out):
-                self.join(operand, out)
-
-    def find(self, value: Value) -> Value:
-        """The representative of the family."""
-        while (above := self.parent.get(value, value)) is not value:
-            value = above
-        return value
+                self.unite(operand, out)
 
     def memory(self, operands: Iterable[Operand]) -> set[Value]:
         """The families whose memory is read where these operands are read."""
@@ -73,11 +68,6 @@ class Families:
                     families.add(member)
                     pending += [self.shown[member]] if member in self.shown else []
         return families
-
-    def join(self, one: Value, other: Value) -> None:
-        """Record that two values belong to one family."""
-        if (one := self.find(one)) is not (other := self.find(other)):
-            self.parent[other] = one
 
 
 def has_shape_of(one: Value, other: Value) -> bool:
