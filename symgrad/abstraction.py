@@ -162,7 +162,7 @@ def _like_items(value: Any, inner: Callable[[Any, Any], Abstract]) -> Abstract |
     common: Abstract | None = None
     for item in value:
         one = of_any_extent(inner("item", item))
-        common = one if common is None else common if common == one else alike(common, one)
+        common = one if common is None else common if common == one else common_item_type(common, one)
         if common is None:
             return None
     return common
@@ -180,7 +180,7 @@ def of_any_extent(item: Abstract) -> Abstract:
     return item
 
 
-def alike(one: Abstract, other: Abstract) -> Abstract | None:
+def common_item_type(one: Abstract, other: Abstract) -> Abstract | None:
     """Return the common type of two items of a long list: arrays of one dtype and rank, or containers of one structure."""
     match one, other:
         case Array(shape=first), Array(shape=second) if first is not None and second is not None:
@@ -191,13 +191,13 @@ def alike(one: Abstract, other: Abstract) -> Abstract | None:
         case (List(item=Scalar()) as numbers, Tree(kind, ())) | (Tree(kind, ()), List(item=Scalar()) as numbers) if kind is list:
             return numbers  # there may be none
         case Tree(kind, names, items), Tree(other_kind, other_names, others) if kind is other_kind and names == other_names:
-            parts = [a if a == b else alike(a, b) for a, b in zip(items, others, strict=True)]
+            parts = [a if a == b else common_item_type(a, b) for a, b in zip(items, others, strict=True)]
             return None if None in parts else Tree(kind, names, tuple(p for p in parts if p is not None))
         case (Tree() | Many()) as a, (Tree() | Many()) as b if a.kind is b.kind and a.kind in (list, tuple):
             inner = [item for x in (a, b) for item in ([x.item] if isinstance(x, Many) else x.items)]
             common: Abstract | None = inner[0] if inner else None
             for item in inner[1:]:
-                common = common if common is None or common == item else alike(common, item)
+                common = common if common is None or common == item else common_item_type(common, item)
             return None if common is None else Many(a.kind, common, -1)
     return one if one == other else None
 
@@ -236,7 +236,7 @@ def _laid_out(item: Abstract, value: Any) -> Abstract:
             return Tree(item.kind, item.names, (*map(_laid_out, item.items, values), *item.items[len(values) :]))
         case Many():
             items = [_laid_out(item.item, inner) for inner in value]
-            return Many(item.kind, functools.reduce(lambda a, b: alike(a, b) or a, items), item.least)
+            return Many(item.kind, functools.reduce(lambda a, b: common_item_type(a, b) or a, items), item.least)
     return item
 
 

@@ -56,16 +56,16 @@ def batched(function: Any, in_axes: Axes, out_axes: Axes, jit: Jit, verify: Veri
 def written(function: Any, in_axes: Axes, out_axes: Axes) -> types.FunctionType:
     """Return the Python function that calls ``function`` for each example; it is cached by function and axes."""
     function = adapted(function) if is_adapted(function) else function
-    return _written(Key((Same(function), said(in_axes, "in_axes"), said(out_axes, "out_axes")), function, in_axes, out_axes))
+    return _written(Key((Same(function), parse_axes(in_axes, "in_axes"), parse_axes(out_axes, "out_axes")), function, in_axes, out_axes))
 
 
-def said(axes: Axes, word: str) -> Any:
+def parse_axes(axes: Axes, word: str) -> Any:
     """Return axes as a key; raise BadArgument for anything but an axis or a tree of axes."""
     if axes is None or isinstance(axes, int) and not isinstance(axes, bool):
         return axes
     if not is_tree(axes) or word == "in_axes" and isinstance(axes, dict):
         raise BadArgument(f"{word} is an axis, None, or a tuple of these, not {axes!r}", hint=f"for example {word}=0 or {word}=(0, None)")
-    return type(axes), tuple((key, said(part, f"an item of {word}")) for key, part in parts_of(axes))
+    return type(axes), tuple((key, parse_axes(part, f"an item of {word}")) for key, part in parts_of(axes))
 
 
 @lru_cache(maxsize=1024)

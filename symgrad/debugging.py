@@ -103,14 +103,14 @@ def is_finite(value: Any, depth: int = DEEPEST) -> bool:
 def message(name: str, line: int, emitted: Emitted, watch: Watch) -> str:
     """Return the message about the first variable that is not finite: its statement, the user's line, and an origin in the forward half."""
     rows = emitted.text.splitlines()
-    lines = [f"{name} is not finite after {rows[line - 1].partition('  #')[0].strip()}", *shown(emitted.place(line))]
+    lines = [f"{name} is not finite after {rows[line - 1].partition('  #')[0].strip()}", *shown_place(emitted.place(line))]
     if watch.forward is not None:
         number, other = watch.forward
-        lines += [f"  {other} was not finite before, after {rows[number - 1].strip()}", *shown(emitted.place(number))]
+        lines += [f"  {other} was not finite before, after {rows[number - 1].strip()}", *shown_place(emitted.place(number))]
     return "\n".join(lines)
 
 
-def shown(loc: Loc) -> list[str]:
+def shown_place(loc: Loc) -> list[str]:
     """Return a place in the form of error messages."""
     return [f"  {loc.file}:{loc.line}", f"      {loc.text.strip()}"] if loc.line else []
 

@@ -87,7 +87,7 @@ def part_before(before: dict[str, Any], name: str, now: Any) -> Any:
 def look_forward(out: Any, tangent: Any, inputs: Any) -> None:
     """Raise InvalidIR if a tangent differs in form from its result, or shares memory."""
     others = [*leaves("an argument or its tangent", inputs), *leaves("the value", out)]
-    look_at("tangent", list(beside("the result", tangent, out)), others)
+    look_at("tangent", list(paired_with_arguments("the result", tangent, out)), others)
 
 
 def look_at(word: str, pairs: Sequence[tuple[str, Any, Any]], others: Sequence[tuple[str, Any]]) -> None:
@@ -121,7 +121,7 @@ class Exit:
     def check(self, gradients: Any, value: Any, seed: Any = None) -> None:
         """Raise InvalidIR if a gradient differs in form from its argument, or shares memory."""
         parts = (gradients,) if self.single else gradients
-        pairs = [pair for name, part in zip(self.wrt, parts, strict=True) for pair in beside(name, part, self.before[name])]
+        pairs = [pair for name, part in zip(self.wrt, parts, strict=True) for pair in paired_with_arguments(name, part, self.before[name])]
         look_at("gradient", pairs, [*leaves("the argument", self.arguments), *leaves("the value", value), *leaves("the seed", seed)])
 
     def pullback(self, function: Callable[..., Any], value: Any) -> Callable[..., Any]:
@@ -153,21 +153,21 @@ def form(tree: Any, depth: int = 0) -> Any:
     return tree
 
 
-def beside(path: str, gradient: Any, argument: Any) -> Iterator[tuple[str, Any, Any]]:
+def paired_with_arguments(path: str, gradient: Any, argument: Any) -> Iterator[tuple[str, Any, Any]]:
     """Yield each gradient with the number or array it belongs to, or None."""
     if gradient is None:
         return
     if isinstance(argument, dict):
         for key, item in gradient.items():
-            yield from beside(spelled(path, key), item, argument[key])
+            yield from paired_with_arguments(spelled(path, key), item, argument[key])
     elif isinstance(argument, list | tuple):
         for k, (item, of) in enumerate(zip(gradient, argument, strict=True)):
-            yield from beside(f"{path}[{k}]", item, of)
+            yield from paired_with_arguments(f"{path}[{k}]", item, of)
     elif isinstance(argument, np.ndarray | np.generic | float | complex):
         yield path, gradient, argument
     elif is_object(gradient):
         for name, item in attributes_of(gradient).items():
-            yield from beside(f"{path}.{name}", item, getattr(argument, name, None))
+            yield from paired_with_arguments(f"{path}.{name}", item, getattr(argument, name, None))
 
 
 def misfit(gradient: Any, argument: Any) -> str | None:

@@ -25,7 +25,7 @@ def write_file(path: str | os.PathLike[str], produce: Callable[[IO[bytes]], Any]
     """
     check_free(path, is_own, overwrite)
     target = Path(os.path.realpath(path) if overwrite else path)
-    known = found_at(target)
+    known = status_of(target)
     if known is not None and not stat.S_ISREG(known.st_mode):
         with open(target, "wb") as file:  # a device or a pipe, which cannot be replaced; a directory raises
             produce(file)
@@ -56,7 +56,7 @@ def opened(temporary: Path, path: str | os.PathLike[str]) -> int:
 
 def check_free(path: str | os.PathLike[str], is_own: Callable[[Path], bool], overwrite: bool) -> None:
     """Raise SaveError if the path holds something that must not be replaced."""
-    known = None if overwrite else found_at(Path(path))
+    known = None if overwrite else status_of(Path(path))
     if known is None:
         return
     if stat.S_ISDIR(known.st_mode):
@@ -67,7 +67,7 @@ def check_free(path: str | os.PathLike[str], is_own: Callable[[Path], bool], ove
         raise SaveError(f"{os.fspath(path)} is there already, and symgrad has not written it", hint=HINT)
 
 
-def found_at(path: Path) -> os.stat_result | None:
+def status_of(path: Path) -> os.stat_result | None:
     """Return the status of a path, without following links, or None."""
     try:
         return path.lstat()

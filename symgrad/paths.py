@@ -113,12 +113,12 @@ def by_items(signature: Signature, path: str) -> str:
     return text
 
 
-def beside(path: str, held: Abstract) -> list[str]:
+def attributes_of_containers(path: str, held: Abstract) -> list[str]:
     """Return the paths of attributes of lists and dicts in an argument or a part of one."""
     if not isinstance(held, Tree):
         return []
     parts = [(name, part_of(path, held, name), part) for name, part in zip(held.names, held.items, strict=True)]
-    return [inner for name, text, part in parts for inner in ([text] if isinstance(name, Own) else beside(text, part))]
+    return [inner for name, text, part in parts for inner in ([text] if isinstance(name, Own) else attributes_of_containers(text, part))]
 
 
 def paths_in(path: str, held: Abstract) -> list[str]:
@@ -240,5 +240,17 @@ def owned_arrays(path: str, item: Abstract, wrt: Container[str], active: bool = 
             yield from owned_arrays(part_of(path, item, key), inner, wrt, active, inside or item.form == "object")
 
 
-__all__ = ["belongs", "beside", "by_items", "in_parts", "meet", "no_part", "part_at", "paths_in", "spelled", "steps_of", "value_at"]
+__all__ = [
+    "belongs",
+    "attributes_of_containers",
+    "by_items",
+    "in_parts",
+    "meet",
+    "no_part",
+    "part_at",
+    "paths_in",
+    "spelled",
+    "steps_of",
+    "value_at",
+]
 __all__ += ["with_parts"]

@@ -312,7 +312,7 @@ def law_of(result: str | Law | None, params: tuple[str, ...]) -> Law:
     return lambda types, settings, dim: known
 
 
-def said(head: Head, texts: dict[str, Any], prefix: str, suffix: str, names: tuple[str, ...]) -> dict[str, str | None]:
+def validated_texts(head: Head, texts: dict[str, Any], prefix: str, suffix: str, names: tuple[str, ...]) -> dict[str, str | None]:
     """Return the validated text for each parameter; the key ``dx`` or ``x_grad`` becomes ``x``."""
     keys = {f"{prefix}{p}{suffix}": p for p in head.params}
     unknown = [key for key in texts if key not in keys]
@@ -358,7 +358,7 @@ def elementwise_again(declared: str, partials: dict[str, Any]) -> Any:
 
 def declare_elementwise(function: Any, head: Head, partials: dict[str, Any], emit: str | None = None) -> Any:
     """Register an elementwise function."""
-    texts = said(head, partials, "d", "", ("out",))
+    texts = validated_texts(head, partials, "d", "", ("out",))
     left = [p for p in head.params if p not in texts]
     if left and head.formula is None:
         raise BadArgument(f"a partial derivative of {head.name} is missing", hint=f"give {', '.join(f'd{p}=' for p in left)}, or a formula")
@@ -451,7 +451,7 @@ def rule(declared: Any = None, text: str | None = None, /, *, result: str | Law 
 
 def declare_rule(function: Any, head: Head, result: str | Law | None, cotangents: dict[str, Any]) -> Any:
     """Register a function with the texts of the cotangents of its operands."""
-    texts = said(head, cotangents, "", "_grad", ("out", "out_grad"))
+    texts = validated_texts(head, cotangents, "", "_grad", ("out", "out_grad"))
     left = [p for p in head.params if p not in texts]
     if left:
         raise BadArgument(

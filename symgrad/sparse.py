@@ -322,7 +322,7 @@ class Sweeps:
 
     def __post_init__(self) -> None:
         wrt = set(self.frame.program.wrt)
-        self.values = tuple(kept(value, k in wrt) for k, value in enumerate(self.frame.values))
+        self.values = tuple(pattern_key(value, k in wrt) for k, value in enumerate(self.frame.values))
         self.direction = directions_of(sum(np.size(leaf) for leaf in self.frame.inputs))
         out, tangent, *aux = self.swept(self.direction, self.passed)  # on the user's own arguments, so that they are written to once
         self.outputs, self.slope = self.frame.outputs(out), flat(self.frame.outputs(tangent))
@@ -428,14 +428,14 @@ class Sweeps:
         return self.frame.matrices(blocks)
 
 
-def kept(value: Any, varies: bool) -> Any:
+def pattern_key(value: Any, varies: bool) -> Any:
     """The part of a value on which a pattern may depend: its shape, and all of it if it consists of integers."""
     match value:
         case np.ndarray():
             same = varies or value.dtype.kind in "fcO"
             return value.shape, value.dtype.str, None if same else hashlib.blake2b(np.ascontiguousarray(value).data).digest()
         case list() | tuple():
-            return tuple(kept(item, varies) for item in value)
+            return tuple(pattern_key(item, varies) for item in value)
         case bool() | int() | str() | bytes() | np.integer() | np.bool_():
             return value
     return type(value)

@@ -161,11 +161,11 @@ def pairs(example: Any, tree: Any, name: str) -> Iterator[tuple[Any, Any]]:
         if not isinstance(example, HELD):
             yield example, tree
         return
-    for item, spelled, inner in zip(items, item_names(example, name), beside(example, tree, name), strict=True):
+    for item, spelled, inner in zip(items, item_names(example, name), items_in_order(example, tree, name), strict=True):
         yield from pairs(item, inner, spelled)
 
 
-def beside(example: Any, tree: Any, name: str) -> list[Any]:
+def items_in_order(example: Any, tree: Any, name: str) -> list[Any]:
     """Return the items of a tree in the order of an example's; raise BadArgument if the forms differ."""
     if isinstance(example, dict):
         if isinstance(tree, dict) and tree.keys() == example.keys():

@@ -72,13 +72,13 @@ def weighed(tree: Any, seeds: list[Any]) -> float:
 
 def seeds_for(tree: Any) -> list[Any]:
     """A seed for each number and array of a result."""
-    made = []
+    seeds = []
     for leaf in leaves(tree):
         array = np.asarray(leaf)
         weights = np.cos(1.0 + np.arange(array.size)).reshape(array.shape)
-        made.append(weights.astype(array.dtype) if array.dtype.kind == "f" else weights)
+        seeds.append(weights.astype(array.dtype) if array.dtype.kind == "f" else weights)
     return [w if isinstance(leaf, np.ndarray) else float(w) if isinstance(leaf, float) and not isinstance(leaf, np.generic) else w[()]
-            for w, leaf in zip(made, leaves(tree), strict=True)]  # fmt: skip
+            for w, leaf in zip(seeds, leaves(tree), strict=True)]  # fmt: skip
 
 
 def in_form(tree: Any, seeds: Iterator[Any]) -> Any:
@@ -102,8 +102,8 @@ def judged(function: Any, arguments: dict[str, Any], kinks: bool = False, jit: A
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
-            made, pull = symgrad.vjp(function, *copies(arguments).values(), jit=jit)
-            gradients = pull(in_form(made, iter(seeds)))
+            value, pull = symgrad.vjp(function, *copies(arguments).values(), jit=jit)
+            gradients = pull(in_form(value, iter(seeds)))
     except InvalidIR as error:
         return "crash", f"InvalidIR: {error}"
     except Mismatch as error:
@@ -113,9 +113,9 @@ def judged(function: Any, arguments: dict[str, Any], kinks: bool = False, jit: A
     except Exception as error:
         return "crash", f"{type(error).__name__}: {error}"
     narrow = any(getattr(v, "dtype", None) == np.float32 for v in arguments.values())
-    if len(leaves(made)) != len(leaves(expected)):
-        return "structure", f"{made!r:.200} for {expected!r:.200}"
-    for one, other in zip(leaves(made), leaves(expected), strict=True):
+    if len(leaves(value)) != len(leaves(expected)):
+        return "structure", f"{value!r:.200} for {expected!r:.200}"
+    for one, other in zip(leaves(value), leaves(expected), strict=True):
         if kind_of_value(one) != kind_of_value(other):
             return "kind", f"{kind_of_value(one)} for {kind_of_value(other)}"
         if not equal(one, other, narrow):

@@ -155,10 +155,10 @@ class ArrayWriter(Draft):
 
     def named(self, shape: Shape) -> list[str]:
         """All that has a name and that shape."""
-        made = [name for name, own in self.scope.arrays.items() if own == shape]
-        made += [f'{name}["{key}"]' for name, keys in self.scope.dicts.items() for key, own in keys.items() if own == shape]
-        made += [f"{name}[{place}]" for name, own in self.scope.lists.items() if own == shape for place in ("0", "-1")]
-        return made
+        options = [name for name, own in self.scope.arrays.items() if own == shape]
+        options += [f'{name}["{key}"]' for name, keys in self.scope.dicts.items() for key, own in keys.items() if own == shape]
+        options += [f"{name}[{place}]" for name, own in self.scope.lists.items() if own == shape for place in ("0", "-1")]
+        return options
 
     def array(self, shape: Shape, depth: int = 2) -> str:
         """An expression of an array of that shape, which may be a view."""
@@ -181,7 +181,7 @@ class ArrayWriter(Draft):
 
     def part(self, shape: Shape, depth: int) -> str | None:
         """A view of a name, or of an array with more axes."""
-        options = [text for name, own in self.scope.arrays.items() for text, made in self.views(name, own) if made == shape]
+        options = [text for name, own in self.scope.arrays.items() for text, result in self.views(name, own) if result == shape]
         return str(self.pick(options)) if options else None
 
     def unary(self, shape: Shape, depth: int) -> str | None:
@@ -300,7 +300,7 @@ class ArrayWriter(Draft):
         return str(self.pick(("np.repeat({}, 2, axis=-1)", "np.tile({}, 2)"))).format(inside)
 
     def called(self, shape: Shape, depth: int) -> str | None:
-        local = [name for name, (_, made) in self.scope.functions.items() if made == shape]
+        local = [name for name, (_, options) in self.scope.functions.items() if options == shape]
         if local:
             name = self.pick(local)
             return f"{name}({self.array(self.scope.functions[name][0], depth)})"
@@ -309,26 +309,26 @@ class ArrayWriter(Draft):
 
     def views(self, name: str, own: Shape) -> list[tuple[str, Shape]]:
         """Views of an array, each with its shape."""
-        made: list[tuple[str, Shape]] = []
+        options: list[tuple[str, Shape]] = []
         slices = [(":", lambda n: n), ("::-1", lambda n: n), ("1:", lambda n: max(n - 1, 0)), ("::2", lambda n: (n + 1) // 2),
                   (":-1", lambda n: max(n - 1, 0)), ("-2::-2", lambda n: max(n, 0) // 2), ("1:3", lambda n: max(min(n, 3) - 1, 0)),
                   ("2:2", lambda n: 0), ("-1:0:-1", lambda n: max(n - 1, 0))]  # fmt: skip
         if len(own) == 1:
-            made = [(f"{name}[{text}]", (extent(own[0]),)) for text, extent in slices]
-            return [*made, (f"{name}[None]", (1, *own)), (f"{name}[:, None]", (*own, 1))]
+            options = [(f"{name}[{text}]", (extent(own[0]),)) for text, extent in slices]
+            return [*options, (f"{name}[None]", (1, *own)), (f"{name}[:, None]", (*own, 1))]
         if len(own) == 2:
-            made = [(f"{name}[{text}]", (extent(own[0]), own[1])) for text, extent in slices]
-            made += [(f"{name}[:, {text}]", (own[0], extent(own[1]))) for text, extent in slices]
-            made += [
+            options = [(f"{name}[{text}]", (extent(own[0]), own[1])) for text, extent in slices]
+            options += [(f"{name}[:, {text}]", (own[0], extent(own[1]))) for text, extent in slices]
+            options += [
                 (f"{name}[::-1, 1:]", (own[0], max(own[1] - 1, 0))),
                 (f"{name}.T", own[::-1]),
                 (f"{name}.T[1:]", (max(own[1] - 1, 0), own[0])),
             ]
             if own[0]:
-                made += [(f"{name}[{self.place(own[0])}]", own[1:]), (f"{name}[{self.place(own[0])}, ::-1]", own[1:])]
+                options += [(f"{name}[{self.place(own[0])}]", own[1:]), (f"{name}[{self.place(own[0])}, ::-1]", own[1:])]
             if own[1]:
-                made += [(f"{name}[:, {self.place(own[1])}]", own[:1]), (f"{name}[..., {self.place(own[1])}]", own[:1])]
-        return made
+                options += [(f"{name}[:, {self.place(own[1])}]", own[:1]), (f"{name}[..., {self.place(own[1])}]", own[:1])]
+        return options
 
     # -------------------------------------------------------------- statements
 
@@ -590,7 +590,7 @@ class ArrayWriter(Draft):
     def nested_function(self) -> None:
         """A closure of one array, which may store to what stands around it."""
         shape, name = self.shape(), self.new("h")
-        made = self.pick((shape, shape, self.shape()))
+        result = self.pick((shape, shape, self.shape()))
         self.write(f"def {name}(u):")
         with self.block():
             held, self.loops, leaves, self.returns = self.loops, 2, self.returns, False  # a break in it would be its own
@@ -598,13 +598,13 @@ class ArrayWriter(Draft):
             if self.choose(2):
                 self.write(f"if {self.test(0)}:")
                 with self.block():
-                    self.write(f"return {self.owned(made, 1)}")
+                    self.write(f"return {self.owned(result, 1)}")
             if self.choose(2):
                 target, inside = self.target()
                 self.write(f"{target} = 0.7 * {enclosed(self.array(inside, 1))}")
-            self.write(f"return {self.owned(made, 2)}")
+            self.write(f"return {self.owned(result, 2)}")
             self.loops, self.returns = held, leaves
-        self.scope.functions[name] = (shape, made)
+        self.scope.functions[name] = (shape, result)
 
     def helper_called(self) -> None:
         """A call for an array and a number, of arguments that may share memory, to which it may store."""

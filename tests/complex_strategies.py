@@ -77,8 +77,8 @@ class Writer(Draft):
             case 4:
                 return f"({self.vector(depth - 1)} * {self.pick(self.scope.real_vectors)})"
             case 5:
-                made = self.pick(ALONG).format(self.vector(0))
-                return made if made.endswith(")") else f"({made})"
+                text = self.pick(ALONG).format(self.vector(0))
+                return text if text.endswith(")") else f"({text})"
         return str(self.pick(self.scope.vectors))
 
     def number(self, depth: int = 2) -> str:

@@ -150,10 +150,10 @@ class Machine:
                 args[0] = duplicate(args[0])
             evaluate(row, args, op.settings, [a.type for a in op.args])
             return (args[0],)
-        made = evaluate(row, args, op.settings, [a.type for a in op.args])
+        results = evaluate(row, args, op.settings, [a.type for a in op.args])
         if len(row.outs) == 1 and len(op.outs) == 1:
-            return (made,)
-        return () if not op.outs else tuple(made)
+            return (results,)
+        return () if not op.outs else tuple(results)
 
     def overwrite(self, op: Call, args: list[Any]) -> Sequence[Any]:
         """A row that computes into its first operand, or into a part of it."""
@@ -168,11 +168,11 @@ class Machine:
             base, index = target(args[0], op.settings["index"], args[count:])
             if place is not None:  # the operand is the part that is written to
                 operands[place] = base[index]
-        made = evaluate(row, operands, row.settings, [a.type for a in op.args[1:count]])
+        results = evaluate(row, operands, row.settings, [a.type for a in op.args[1:count]])
         if op.settings["index"]:
-            base[index] = made
+            base[index] = results
         else:
-            args[0][...] = made
+            args[0][...] = results
         return (args[0],)
 
 
@@ -186,16 +186,16 @@ def shallow(x: Any) -> Any:
 @cache
 def names() -> dict[str, Any]:
     """What emitted text may name: NumPy, math and the functions of the runtime."""
-    found: dict[str, Any] = {}
+    table: dict[str, Any] = {}
     for module in ("symgrad.runtime.special", "symgrad.runtime.cotangents", "symgrad.runtime.contractions", "symgrad.runtime.support"):
         try:
-            found.update(vars(importlib.import_module(module)))
+            table.update(vars(importlib.import_module(module)))
         except ModuleNotFoundError:
             continue
     for name in VECTOR:  # kernels have functions of their own
-        found[f"vector_{name}"] = getattr(np, name, found.get(name))
-    found |= {"plus": operator.add, "larger": np.maximum, "smaller": np.minimum, "new_empty": np.empty, "new_zeros": np.zeros}
-    return {**found, "np": np, "math": math, "unbroadcast": unbroadcast, "take_written": take_written, "add_written": add_written}
+        table[f"vector_{name}"] = getattr(np, name, table.get(name))
+    table |= {"plus": operator.add, "larger": np.maximum, "smaller": np.minimum, "new_empty": np.empty, "new_zeros": np.zeros}
+    return {**table, "np": np, "math": math, "unbroadcast": unbroadcast, "take_written": take_written, "add_written": add_written}
 
 
 @cache
@@ -206,9 +206,9 @@ def compiled(text: str, mode: str) -> CodeType:
 def evaluate(row: Row, args: Sequence[Any], settings: Mapping[str, Any], types: list[Any]) -> Any:
     """The value of a row's text."""
     space = dict(names())
-    given = iter(args)
+    operands = iter(args)
     for param in row.params:
-        space[param.lstrip("*")] = tuple(given) if param.startswith("*") else next(given)
+        space[param.lstrip("*")] = tuple(operands) if param.startswith("*") else next(operands)
     for name, value in settings.items():
         space[name] = np.dtype(DTYPES[value]).type if name == "dtype" and isinstance(value, str) and value in DTYPES else value
     text = row.emit if isinstance(row.emit, str) else row.emit(dict(settings), types)
@@ -225,12 +225,12 @@ def evaluate(row: Row, args: Sequence[Any], settings: Mapping[str, Any], types: 
 
 def resolved(index: str, operands: Sequence[Any]) -> Iterator[tuple[str, Any]]:
     """Each step of a path: ``""`` and a NumPy index, or a method's name and its arguments."""
-    given = iter(operands)
+    rest = iter(operands)
     for step, count in steps(index):
         if step.startswith("."):
-            yield step[1:], [next(given) for _ in range(count)]
+            yield step[1:], [next(rest) for _ in range(count)]
             continue
-        items = subscript(step, given)
+        items = subscript(step, rest)
         yield "", items[0] if len(items) == 1 else items
 
 
@@ -238,8 +238,8 @@ def step_into(x: Any, name: str, argument: Any) -> Any:
     """``x[index]``, ``x.T`` or ``x.reshape(...)``."""
     if not name:
         return x[argument]
-    found = getattr(x, name)
-    return found(*argument) if callable(found) else found
+    attribute = getattr(x, name)
+    return attribute(*argument) if callable(attribute) else attribute
 
 
 def follow(x: Any, index: str, operands: Sequence[Any]) -> Any:
@@ -301,8 +301,8 @@ def add_written(x: Any, path: Any, v: Any) -> Any:
 
 
 def do_take(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
-    found = follow(args[0], settings["index"], args[1:])
-    return (found.copy() if isinstance(found, np.ndarray) and np.may_share_memory(found, args[0]) else found,)
+    part = follow(args[0], settings["index"], args[1:])
+    return (part.copy() if isinstance(part, np.ndarray) and np.may_share_memory(part, args[0]) else part,)
 
 
 def do_take_written(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
@@ -369,10 +369,10 @@ def do_list_add_at(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
 
 
 def do_opaque(args: list[Any], settings: dict[str, Any]) -> Sequence[Any]:
-    function, *given = args
+    function, *arguments = args
     keywords = settings.get("names", ())
-    plain = len(given) - len(keywords)
-    return (function(*given[:plain], **dict(zip(keywords, given[plain:], strict=True))),)
+    plain = len(arguments) - len(keywords)
+    return (function(*arguments[:plain], **dict(zip(keywords, arguments[plain:], strict=True))),)
 
 
 #: a tape is empty, ``()``, or the pair of what is below and what was pushed last

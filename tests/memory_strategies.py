@@ -175,22 +175,25 @@ class MemoryWriter(Draft):
         return str(self.pick(["n", *(self.scope.vectors[name] for name in self.varying())]))
 
     def views(self, name: str, own: Extent) -> list[tuple[str, Extent]]:
-        made = [(name, own), (f"{name}[:]", own), (f"{name}[::-1]", own), (f"{name}.reshape(-1)", own)]
+        options = [(name, own), (f"{name}[:]", own), (f"{name}[::-1]", own), (f"{name}.reshape(-1)", own)]
         shorter = {"n": "t", "c": "ct", "r": "rt"}.get(own, "")
         half = {"n": "h", "c": "ch"}.get(own, "")
-        made += [(f"{name}[1:]", shorter), (f"{name}[:-1]", shorter), (f"{name}[-2::-1]", shorter), (f"{name}[::2]", half)]
-        made += [(f"{name}[{i}:]", "") for i, extent in self.scope.integers.items() if extent == own]
-        made += [(f"{name}[{i}:{i} + 2]", "") for i, extent in self.scope.integers.items() if extent == own]
-        return made
+        options += [(f"{name}[1:]", shorter), (f"{name}[:-1]", shorter), (f"{name}[-2::-1]", shorter), (f"{name}[::2]", half)]
+        options += [(f"{name}[{i}:]", "") for i, extent in self.scope.integers.items() if extent == own]
+        options += [(f"{name}[{i}:{i} + 2]", "") for i, extent in self.scope.integers.items() if extent == own]
+        return options
 
     def all_views(self) -> list[tuple[str, Extent]]:
         """Of every vector and table; of none that only reads."""
-        made = [view for name in self.varying() for view in self.views(name, self.scope.vectors[name])]
+        options = [view for name in self.varying() for view in self.views(name, self.scope.vectors[name])]
         for name, (rows, columns) in self.scope.tables.items():
-            made += [(f"{name}[{self.place(name, rows)}]", columns), (f"{name}[:, {self.place(f'{name}[0]', columns)}]", rows)]
-            made += [(f"{name}.T[{self.place(f'{name}.T', columns)}]", rows), (f"{name}[::-1, {self.place(f'{name}[0]', columns)}]", rows)]
-            made += [(f"{name}[{self.place(name, rows)}, 1:]", f"{columns}t"), (f"{name}.reshape(-1)", "")]
-        return made
+            options += [(f"{name}[{self.place(name, rows)}]", columns), (f"{name}[:, {self.place(f'{name}[0]', columns)}]", rows)]
+            options += [
+                (f"{name}.T[{self.place(f'{name}.T', columns)}]", rows),
+                (f"{name}[::-1, {self.place(f'{name}[0]', columns)}]", rows),
+            ]
+            options += [(f"{name}[{self.place(name, rows)}, 1:]", f"{columns}t"), (f"{name}.reshape(-1)", "")]
+        return options
 
     def view(self, extent: Extent) -> str | None:
         fits = [text for text, own in self.all_views() if own == extent and extent]

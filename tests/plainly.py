@@ -64,9 +64,9 @@ def at(value: Any, path: tuple[Any, ...]) -> Any:
 
 def moved(args: list[Any], path: tuple[Any, ...], length: float) -> list[Any]:
     """The arguments with one float changed; what is one object stays one object."""
-    made = copy.deepcopy(args)
-    put(made, path, length)
-    return made
+    arguments = copy.deepcopy(args)
+    put(arguments, path, length)
+    return arguments
 
 
 def put(owner: Any, path: tuple[Any, ...], length: float) -> Any:
@@ -133,8 +133,8 @@ def verdict(text: str, args: list[Any], stores: bool = True) -> str:
         ends = [outcome(f, moved(args, path, s))[0] for s in (STEP, -STEP)]
         slope = (ends[0] - ends[1]) / (2 * STEP)
         (_, first), *rest = path
-        given = at(gradients[numbers.index(first)], tuple(rest))
-        assert np.isclose(given, slope, rtol=1e-5, atol=1e-6), f"{text}\ngradient at {path}: {given}, differences {slope}"
+        arguments = at(gradients[numbers.index(first)], tuple(rest))
+        assert np.isclose(arguments, slope, rtol=1e-5, atol=1e-6), f"{text}\ngradient at {path}: {arguments}, differences {slope}"
     return "right"
 
 

@@ -3520,10 +3520,10 @@ def hidden_markov_forward(start, transition):
 
 # ------------------------------------------------------------------ found by hunting: what was once wrong or needlessly refused
 
-found = Group("found")
+regression = Group("found")
 
 
-@found()
+@regression()
 def array_that_gets_shorter(x):
     y = x
     while y.shape[0] > 1:
@@ -3531,25 +3531,25 @@ def array_that_gets_shorter(x):
     return y[0] ** 2 * x[0]
 
 
-@found()
+@regression()
 def products_of_neighbours(x):
     while len(x) > 1:
         x = x[1:] * x[:-1]
     return x[0]
 
 
-@found(lambda n: (vector(n), {"w": vector(n + 1)}, vector(n + 2)))
+@regression(lambda n: (vector(n), {"w": vector(n + 1)}, vector(n + 2)))
 def extents_of_like_names(x, p, p_w):
     return np.sum(p["w"]) * np.sum(x) * np.sum(p_w) * np.sum(x * x)
 
 
-@found()
+@regression()
 def mask_of_an_argument_called_k(k):
     y = k[k > 1.2]
     return np.sum(y) * np.sum(k * k)
 
 
-@found()
+@regression()
 def entry_of_a_dict_with_another_name(x):
     state = {"p": x[:2] * 1.0, "v": x[2:4] * 1.0}
     p = state["p"]
@@ -3559,7 +3559,7 @@ def entry_of_a_dict_with_another_name(x):
     return np.sum(p * p)
 
 
-@found()
+@regression()
 def rows_of_a_slice_of_a_list(x):
     rows = []
     for i in range(3):
@@ -3569,7 +3569,7 @@ def rows_of_a_slice_of_a_list(x):
     return np.sum(some[0] * some[1])
 
 
-@found()
+@regression()
 def item_replaced_while_iterated(x):
     items = [x[0], x[1], x[2]]
     total = 0.0
@@ -3579,7 +3579,7 @@ def item_replaced_while_iterated(x):
     return total
 
 
-@found()
+@regression()
 def items_appended_while_iterated(x):
     items = [x[0], x[1]]
     total = 0.0
@@ -3590,7 +3590,7 @@ def items_appended_while_iterated(x):
     return total
 
 
-@found()
+@regression()
 def finally_on_every_way_out(x):
     i = 0
     total = 0.0
@@ -3619,7 +3619,7 @@ class Doubling:
         self.inner = value * 2.0
 
 
-@found()
+@regression()
 def property_that_is_set(x):
     held = Doubling(x[0])
     held.w = x[1]
@@ -3647,7 +3647,7 @@ class Scaled:
         return 0
 
 
-@found()
+@regression()
 def operator_in_place_of_a_class(x):
     a = Scaled(x[0])
     b = a
@@ -3655,7 +3655,7 @@ def operator_in_place_of_a_class(x):
     return b.w * x[2] + a.w
 
 
-@found()
+@regression()
 def truth_and_order_of_instances(x):
     a, b = Scaled(x[0]), Scaled(x[1])
     r = x[0] if a == b else x[1] * x[2]
@@ -3666,7 +3666,7 @@ def truth_and_order_of_instances(x):
     return r * x[2]
 
 
-@found()
+@regression()
 def list_repeated_in_place(x):
     a = [x[0], x[1]]
     b = a
@@ -3675,18 +3675,18 @@ def list_repeated_in_place(x):
     return b[3] * b[1] * len(a)
 
 
-@found()
+@regression()
 def closures_in_a_list(x):
-    made = []
+    functions = []
     for i in range(3):
-        made.append(lambda a, k=i: a * x[k])
+        functions.append(lambda a, k=i: a * x[k])
     value = x[3]
-    for f in made:
+    for f in functions:
         value = f(value)
     return value
 
 
-@found()
+@regression()
 def keys_that_are_computed(x):
     sums = {}
     for i, v in enumerate(x):
@@ -3694,7 +3694,7 @@ def keys_that_are_computed(x):
     return sums[0] * sums[1]
 
 
-@found()
+@regression()
 def lists_of_lists_filled(x):
     a = [[0.0] * 2 for _ in range(2)]
     for i in range(2):
@@ -3703,7 +3703,7 @@ def lists_of_lists_filled(x):
     return a[0][0] * a[1][1] + a[0][1]
 
 
-@found()
+@regression()
 def queue_and_stack(x):
     queue = [v for v in x]
     total = 0.0
@@ -3719,7 +3719,7 @@ def queue_and_stack(x):
     return total
 
 
-@found()
+@regression()
 def sorted_by_exchange(x):
     items = list(x)
     for i in range(len(items)):
@@ -3735,7 +3735,7 @@ class Link:
         self.after = after
 
 
-@found()
+@regression()
 def linked_list(x):
     head = None
     for i in range(4):
@@ -3747,7 +3747,7 @@ def linked_list(x):
     return total
 
 
-@found()
+@regression()
 def instance_made_anew_in_a_branch(x):
     v = Scaled(x[0])
     if x[0] > 0.5:
@@ -3755,7 +3755,7 @@ def instance_made_anew_in_a_branch(x):
     return v.w * v.w
 
 
-@found()
+@regression()
 def list_made_anew_in_a_loop(x):
     items = [x[0], x[1], x[2]]
     for i in range(3):
@@ -3763,13 +3763,13 @@ def list_made_anew_in_a_loop(x):
     return items[0] * items[1]
 
 
-@found()
+@regression()
 def last_of_a_star(x):
     a, *b, c = x
     return a * c + sum(b)
 
 
-@found()
+@regression()
 def products_and_combinations(x):
     total = 0.0
     for i, j in itertools.product(range(2), range(2)):
@@ -3779,13 +3779,13 @@ def products_and_combinations(x):
     return total
 
 
-@found()
+@regression()
 def any_and_all(x):
     r = x[0] if any(v > 1.5 for v in x) else x[1]
     return r * (x[2] if all([v > 0 for v in x]) else 1.0)
 
 
-@found()
+@regression()
 def dict_methods(x):
     d = {"a": x[0]}
     d.setdefault("b", x[1])
@@ -3794,7 +3794,7 @@ def dict_methods(x):
     return d["b"] * d["c"] * a * len(d)
 
 
-@found()
+@regression()
 def store_in_a_loop_in_a_while(x):
     for i in range(3, -1, -1):
         k = 0
@@ -4052,8 +4052,8 @@ def rows_joined(x):
 
 @objects()
 def columns_joined(x):
-    made = np.c_[x, x * x, np.ones(len(x))]
-    return np.sum(made[:, 0] * made[:, 1]) + np.sum(made.T @ made)
+    columns = np.c_[x, x * x, np.ones(len(x))]
+    return np.sum(columns[:, 0] * columns[:, 1]) + np.sum(columns.T @ columns)
 
 
 @objects(one_matrix)
@@ -5162,8 +5162,8 @@ def first_beyond(x, limit):
 
 @absent()
 def searches_that_find_and_do_not(x):
-    found, missed = first_beyond(x, 0.9), first_beyond(x, 9.0)
-    return (found if found is not None else 0.0) * x[1] + (x[0] if missed is None else missed)
+    first, missed = first_beyond(x, 0.9), first_beyond(x, 9.0)
+    return (first if first is not None else 0.0) * x[1] + (x[0] if missed is None else missed)
 
 
 @absent()
@@ -5188,12 +5188,12 @@ def while_there_is_one(x):
 
 @absent()
 def found_and_left(x):
-    found = None
+    square = None
     for v in x:
         if v > 1.0:
-            found = v**2
+            square = v**2
             break
-    return found * x[0] if found is not None else x[0]
+    return square * x[0] if square is not None else x[0]
 
 
 @absent()
@@ -5308,9 +5308,9 @@ class Lazy:
     def step(self, v):
         if not hasattr(self, "offset"):
             self.offset = v
-        made = (v - self.offset) ** 2 * self.scale + v * getattr(self, "last", 0.5)
+        value = (v - self.offset) ** 2 * self.scale + v * getattr(self, "last", 0.5)
         self.scale = self.last = v
-        return made
+        return value
 
 
 @absent()
@@ -5531,7 +5531,7 @@ class Settings:
     weights: dict = field(default_factory=lambda: {"a": 1.0, "b": 2.0})
     start: Moments = field(default_factory=lambda: Moments(1.0, 2.0))
     grid: np.ndarray = field(default_factory=lambda: np.full(3, 2.0))
-    found: list = field(init=False, default_factory=list)
+    collected: list = field(init=False, default_factory=list)
 
 
 @modes()
@@ -5540,8 +5540,8 @@ def fields_that_are_made(x):
     y = x[1]
     for _ in range(3):
         y = y * settings.rate + np.sum(settings.grid) * x[2]
-        settings.found.append(y)
-    return y * settings.weights["b"] * settings.start.spread + sum(settings.found) * x[0]
+        settings.collected.append(y)
+    return y * settings.weights["b"] * settings.start.spread + sum(settings.collected) * x[0]
 
 
 # ------------------------------------------------------------------ small arrays in loops

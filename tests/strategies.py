@@ -663,27 +663,27 @@ def bracketed(target: str) -> str:
     return f"{target}[:]" if target.isidentifier() or not target.endswith("]") else target
 
 
-def slices_of(name: str, own: Shape, wanted: Shape) -> list[str]:
+def slices_of(name: str, own: Shape, target: Shape) -> list[str]:
     """The slices of an array of shape ``own`` that have the shape wanted."""
-    made = []
-    if len(own) == len(wanted) == 1 and own[0] >= wanted[0]:
-        gap = own[0] - wanted[0]
-        made = [f"{name}[::-1]"] if gap == 0 else [f"{name}[{gap}:]", f"{name}[:-{gap}]", f"{name}[:{wanted[0]}]"]
-    if len(own) == 2 and len(wanted) == 1:
-        made = [f"{name}[1]", f"{name}[-1]"] if own[1] == wanted[0] else [f"{name}[:, {own[1] // 2}]"] if own[0] == wanted[0] else []
-    if own == wanted and len(own) == 2:
-        made = [f"{name}[::-1]", f"{name}[:, ::-1]"]
-    return made
+    options = []
+    if len(own) == len(target) == 1 and own[0] >= target[0]:
+        gap = own[0] - target[0]
+        options = [f"{name}[::-1]"] if gap == 0 else [f"{name}[{gap}:]", f"{name}[:-{gap}]", f"{name}[:{target[0]}]"]
+    if len(own) == 2 and len(target) == 1:
+        options = [f"{name}[1]", f"{name}[-1]"] if own[1] == target[0] else [f"{name}[:, {own[1] // 2}]"] if own[0] == target[0] else []
+    if own == target and len(own) == 2:
+        options = [f"{name}[::-1]", f"{name}[:, ::-1]"]
+    return options
 
 
 def views_of(name: str, own: Shape, index: Callable[[int], str]) -> list[tuple[str, Shape]]:
     """Views of an array, each with its shape."""
     if len(own) == 1:
         n = own[0]
-        made = [(f"{name}[:]", own), (f"{name}[::-1]", own), (f"{name}[::2]", ((n + 1) // 2,))]
+        options = [(f"{name}[:]", own), (f"{name}[::-1]", own), (f"{name}[::2]", ((n + 1) // 2,))]
         if n > 2:
-            made += [(f"{name}[1:]", (n - 1,)), (f"{name}[:-1]", (n - 1,)), (f"{name}[1:-1]", (n - 2,)), (f"{name}[:2]", (2,))]
-        return made
+            options += [(f"{name}[1:]", (n - 1,)), (f"{name}[:-1]", (n - 1,)), (f"{name}[1:-1]", (n - 2,)), (f"{name}[:2]", (2,))]
+        return options
     rows, columns = own
     return [
         (f"{name}[{index(rows)}]", (columns,)), (f"{name}[:, {index(columns)}]", (rows,)), (f"{name}[1:]", (rows - 1, columns)),

@@ -1,6 +1,6 @@
 """``python -m tests.structure``: are the pages about the structure of the package true? ``--write`` writes them anew.
 
-``docs/modules.md`` lists every module with the first sentence of its docstring; ``docs/architecture.md`` holds a picture of the
+``docs/modules.md`` and ``docs/tests.md`` list every module with the first sentence of its docstring; ``docs/architecture.md`` holds a picture of the
 packages, with an arrow from each to those that it builds on. Both are drawn from the source files and their imports.
 """
 
@@ -18,6 +18,7 @@ DOCS = ROOT.parent / "docs"
 #: the package's face, which imports from anywhere
 FACE = "__init__"
 FILES = sorted(p for p in ROOT.rglob("*.py") if "__pycache__" not in p.parts)
+TESTS = sorted(p for p in (ROOT.parent / "tests").rglob("test_*.py") if "__pycache__" not in p.parts)
 #: boxes of the picture: a name, and the modules and packages of symgrad in the box
 BOXES = {
     "errors and text": (
@@ -113,13 +114,13 @@ def sentence(path: Path) -> str:
     return first[0][:1].upper() + first[0][1:].rstrip(".")
 
 
-def module_page() -> str:
-    """The text of ``docs/modules.md``."""
-    lines = ["# Modules", "", "`python -m tests.structure --write` writes this page from the modules' docstrings."]
-    for folder in sorted({path.parent for path in FILES}):
-        modules = [path for path in FILES if path.parent == folder and sentence(path)]
+def module_page(title: str, files: list[Path], head: str) -> str:
+    """A table of modules for each folder."""
+    lines = [f"# {title}", "", "`python -m tests.structure --write` writes this page from the modules' docstrings."]
+    for folder in sorted({path.parent for path in files}):
+        modules = [path for path in files if path.parent == folder and sentence(path)]
         if modules:
-            lines += ["", f"## {folder.relative_to(ROOT.parent).as_posix()}", "", "| module | what it is |", "|---|---|"]
+            lines += ["", f"## {folder.relative_to(ROOT.parent).as_posix()}", "", f"| module | {head} |", "|---|---|"]
             lines += [f"| `{path.stem}` | {sentence(path).replace('|', chr(92) + '|')} |" for path in modules]
     return "\n".join(lines) + "\n"
 
@@ -158,7 +159,8 @@ def pages() -> dict[Path, str]:
     architecture = DOCS / "architecture.md"
     drawn = picture()
     return {
-        DOCS / "modules.md": module_page(),
+        DOCS / "modules.md": module_page("Modules", FILES, "what it is"),
+        DOCS / "tests.md": module_page("Tests", TESTS, "what it tests"),
         architecture: PICTURE.sub(lambda _: drawn, architecture.read_text(encoding="utf-8"), count=1),
     }
 

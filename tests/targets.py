@@ -110,10 +110,10 @@ def check_targets(
 
 def strange(x: Any, w: Any) -> list[tuple[Any, Any]]:
     """The same with an infinity, with what is not a number, and in single precision."""
-    made = [(x.astype(np.float32), w.astype(np.float32))]
+    variants = [(x.astype(np.float32), w.astype(np.float32))]
     for value in (np.inf, -np.inf, np.nan):
         y, v = x.copy(), w.copy()
         if x.size and w.size:
             y[(0,) * y.ndim] = v[(-1,) * v.ndim] = value
-            made += [(y, w), (x, v)]
-    return made
+            variants += [(y, w), (x, v)]
+    return variants

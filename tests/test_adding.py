@@ -1,4 +1,4 @@
-"""``docs/adding.md`` is true: its steps, carried out on a copy of the project, and the checks that find what was done wrong."""
+"""The steps of ``docs/adding.md``, run on a copy of the project, and the checks that detect wrong steps."""
 
 from __future__ import annotations
 

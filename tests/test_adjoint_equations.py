@@ -1,4 +1,4 @@
-"""Differential equations of which a derivative with respect to many numbers is taken: by the adjoint equation, or by sensitivities.
+"""Gradients of differential equations with respect to many parameters: adjoint equation and sensitivities.
 
 A linear equation has the matrix exponential as its solution, and the Frechet derivative of that as its derivative.
 """
@@ -78,8 +78,8 @@ def test_start_and_times_that_move() -> None:
     directions = [RNG.normal(size=np.shape(argument)) for argument in arguments]
     step = 1e-5
     ends = [moving(*(x + s * step * d for x, d in zip(arguments, directions, strict=True)), "forward") for s in (1, -1)]
-    found = sum(np.sum(g * d) for g, d in zip(by_adjoint, directions, strict=True))
-    assert found == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-7)
+    slope = sum(np.sum(g * d) for g, d in zip(by_adjoint, directions, strict=True))
+    assert slope == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-7)
 
 
 @pytest.mark.parametrize(("times", "read"), [((1.0, 0.6, 0.2), slice(None)), ((1.0, 0.5), slice(0, 1)), ((0.7,), slice(None))],
@@ -135,9 +135,9 @@ def test_a_tree_of_parameters_inside_of_a_loop() -> None:
     direction = {"w": RNG.normal(size=(3, 3)), "rates": RNG.normal(size=3), "force": 0.7}
     step = 1e-5
     ends = [f({word: value + s * step * direction[word] for word, value in p.items()}, STATE) for s in (1, -1)]
-    found = sum(np.sum(gradient[word] * direction[word]) for word in p)
-    assert found == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-7)
-    assert symgrad.jvp(f, (p, STATE), (direction, 0.0 * STATE))[1] == pytest.approx(found, rel=1e-7)
+    slope = sum(np.sum(gradient[word] * direction[word]) for word in p)
+    assert slope == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-7)
+    assert symgrad.jvp(f, (p, STATE), (direction, 0.0 * STATE))[1] == pytest.approx(slope, rel=1e-7)
 
 
 def test_a_stiff_equation() -> None:

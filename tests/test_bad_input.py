@@ -1,4 +1,4 @@
-"""Bad input to operators: each kind of it is an error that names the leaf, for each operator that takes tangents, vectors or axes."""
+"""Bad input to operators: each kind gives an error that names the leaf, for each operator that takes tangents, vectors or axes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``vmap`` against a plain loop of Python: the programs of the corpus, their gradients, both targets, sizes, axes, trees, errors."""
+"""``vmap`` compared with a plain Python loop: corpus, gradients, both targets, sizes, axes, trees, errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bool between the brackets adds an axis of extent 0 or 1; an array without axes is a number: on both targets."""
+"""Bool indices, which add an axis of extent 0 or 1, and arrays without axes, on both targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is stored in an array is cast as NumPy casts it, and narrow integers wrap, on both targets: generated, against NumPy."""
+"""Stores to arrays cast as in NumPy, and narrow integers wrap, on both targets: generated cases."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ OPERATIONS = [operation for line in SUMS.splitlines() for operation in line.spli
 INTEGERS = ("i8", "u8", "i32", "u64", "i64", "bool")
 
 
-def given(name: str, salt: int = 0) -> Any:
+def array_of_kind(name: str, salt: int = 0) -> Any:
     """Three numbers of a dtype, large ones if they are narrow integers."""
-    made = np.array([[100, 50, 3], [7, 120, 90]][salt]) if name != "bool" else np.array([[1, 0, 1], [1, 1, 0]][salt])
-    return (made + (0.1 if name[0] == "f" else 0)).astype(NAMES[name].removeprefix("np."))
+    array = np.array([[100, 50, 3], [7, 120, 90]][salt]) if name != "bool" else np.array([[1, 0, 1], [1, 1, 0]][salt])
+    return (array + (0.1 if name[0] == "f" else 0)).astype(NAMES[name].removeprefix("np."))
 
 
 def stored(form: str, held: str) -> Any:
@@ -64,7 +64,7 @@ FEW = 9  #: the fast tests try one in so many
 
 def check_store(form: str, held: str, kind: str, jit: Any) -> str:
     """What becomes of a store: ``z`` carries a derivative where it is of floats, but not where it is stored in integers."""
-    z = given(kind)
+    z = array_of_kind(kind)
     if held not in ("f32", "f64") and kind[0] == "f":
         verdict = judged(stored(form.replace("z", "z.round()"), held), {"x": X, "z": z}, jit=jit)
     else:
@@ -74,19 +74,19 @@ def check_store(form: str, held: str, kind: str, jit: Any) -> str:
 
 
 def check_integers(operation: str, kind: str, jit: Any) -> str:
-    verdict = judged(of_integers(operation), {"x": X, "a": given(kind), "b": given(kind, 1)}, jit=jit)
+    verdict = judged(of_integers(operation), {"x": X, "a": array_of_kind(kind), "b": array_of_kind(kind, 1)}, jit=jit)
     assert verdict[0] in ("right", "refused", "not taken"), (operation, kind, verdict)
     return verdict[0]
 
 
 def test_stores_cast_as_numpys_do() -> None:
-    found = [check_store(*case, False) for case in STORED[::FEW]]
-    assert found.count("right") > len(found) // 3
+    outcomes = [check_store(*case, False) for case in STORED[::FEW]]
+    assert outcomes.count("right") > len(outcomes) // 3
 
 
 def test_integers_wrap_as_numpys_do() -> None:
-    found = [check_integers(*case, False) for case in COMPUTED[::5]]
-    assert found.count("right") > len(found) // 2
+    outcomes = [check_integers(*case, False) for case in COMPUTED[::5]]
+    assert outcomes.count("right") > len(outcomes) // 2
 
 
 @pytest.mark.slow
@@ -118,15 +118,15 @@ ONES = ("np.ones(3, {})", "x.astype({})", "np.zeros(3, {}) + x.astype({})")
 
 @pytest.mark.sweep(26)
 @pytest.mark.parametrize(
-    ("form", "held", "use", "made"),
+    ("form", "held", "use", "expression"),
     list(product([f for f in FORMS if "[i]" not in f], ("f32", "i32"), UNSEEN, ONES)),
     ids=lambda value: str(value).replace("\n", " "),
 )
-def test_what_is_stored_is_rounded_though_the_array_is_never_made(form: str, held: str, use: str, made: str) -> None:
-    text = made.replace("{}", NAMES[held])
+def test_what_is_stored_is_rounded_though_the_array_is_never_made(form: str, held: str, use: str, expression: str) -> None:
+    text = expression.replace("{}", NAMES[held])
     form = form if held == "f32" else form.replace("z", "z.round()")
     source = f"import numpy as np\ndef f(x, z):\n    y = {text}\n    {form}\n    {use}\n"
-    arguments = {"x": X, "z": given("f64") * 0.37}
+    arguments = {"x": X, "z": array_of_kind("f64") * 0.37}
     for jit in (False, True):
         verdict = judged(function_of(source), arguments, jit=jit)  # differences of what is rounded are not sure
         assert verdict[0] in ("right", "refused", "not taken", "gradient") or verdict[0] == "kind" and jit, (source, jit, verdict)

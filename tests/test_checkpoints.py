@@ -1,4 +1,4 @@
-"""Loops and functions that run again for their reverse: the same gradients as those that save, in less memory; what is refused."""
+"""Checkpointed loops and functions: the same gradients as with saved values, in less memory; refusals."""
 
 from __future__ import annotations
 

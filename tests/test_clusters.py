@@ -1,4 +1,4 @@
-"""Sums over shards on a cluster: values and derivatives, the order of the sum, what a lost task or worker does, and what is refused."""
+"""Sums over shards on a cluster: values, derivatives, order of the sum, lost tasks and workers, refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sums over shards on workers that are processes of their own, which are killed."""
+"""Sums over shards on worker processes, some of which are killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jacobians by forward mode: against differences and rows, for trees, sizes, both targets; which mode is chosen; the corpus."""
+"""Jacobians by forward mode, compared with differences and rows; the choice of the mode; the corpus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gradient of a real function of complex numbers, ``df/dx - i df/dy``: what is given, in which form, and what is refused."""
+"""Gradients of real functions of complex numbers, ``df/dx - i df/dy``: values, forms, refusals."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def test_the_convention() -> None:
 
 
 def test_one_step_against_the_conjugate_of_the_gradient_descends() -> None:
-    made = grad(energy)(Z)
+    gradient = grad(energy)(Z)
 
-    assert energy(Z - 1e-3 * made.conj()) < energy(Z)
+    assert energy(Z - 1e-3 * gradient.conj()) < energy(Z)
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ def test_the_slope_of_a_size_at_zero_is_zero(function: Any, expected: complex) -
 
 def test_a_real_argument_has_a_real_gradient() -> None:
     x = np.array([0.3, -0.8])
-    made = grad(lambda x, z: np.sum(np.abs(np.exp(1j * x) + z * x)), wrt=(0, 1))(x, Z[:2])
+    gradients = grad(lambda x, z: np.sum(np.abs(np.exp(1j * x) + z * x)), wrt=(0, 1))(x, Z[:2])
 
-    assert made[0].dtype == np.float64 and made[1].dtype == np.complex128
-    assert made[0].flags.owndata and made[0].flags.writeable
+    assert gradients[0].dtype == np.float64 and gradients[1].dtype == np.complex128
+    assert gradients[0].flags.owndata and gradients[0].flags.writeable
 
 
 def test_what_is_given_has_the_type_of_the_argument() -> None:
@@ -195,10 +195,10 @@ def test_rules_of_the_users_are_refused() -> None:
                                       lambda x, z: np.sum(x) * np.angle(z)[0], lambda x, z: np.sum(x) * np.sum(np.sort(z).real)])  # fmt: skip
 def test_complex_numbers_without_a_derivative_have_the_value_that_numpy_gives_them(function: Any) -> None:
     x = np.array([0.5, 1.5])
-    value, made = value_and_grad(function)(x, Z)
+    value, gradient = value_and_grad(function)(x, Z)
 
     assert value == pytest.approx(function(x, Z))
-    np.testing.assert_allclose(made, np.full(2, function(x, Z) / 2.0))
+    np.testing.assert_allclose(gradient, np.full(2, function(x, Z) / 2.0))
 
 
 def test_what_turns_out_to_be_complex_is_refused_when_it_runs() -> None:
@@ -249,10 +249,10 @@ def test_a_saved_gradient(tmp_path: Path) -> None:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    made = module.f_grad(Z, 0.3 + 0.1j)
+    gradient = module.f_grad(Z, 0.3 + 0.1j)
 
-    np.testing.assert_allclose(made[0], expected[0])
-    assert made[1] == pytest.approx(expected[1])
+    np.testing.assert_allclose(gradient[0], expected[0])
+    assert gradient[1] == pytest.approx(expected[1])
 
 
 def test_it_is_said_that_faster_forms_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:

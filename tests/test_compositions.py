@@ -1,4 +1,4 @@
-"""Derivatives of derivatives: each composition of operators beside differences of the composition below it, on both targets."""
+"""Derivatives of derivatives: each composition of operators compared with differences of the inner one, on both targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions and constructs as scientists write them: value and gradient on both targets, of arrays with gaps and in single precision too."""
+"""Functions and constructs of scientific code: value and gradient on both targets, also with strided arrays and single precision."""
 # ruff: noqa: B007, B023, E731 - the constructs are the point
 
 from __future__ import annotations
@@ -333,9 +333,9 @@ def steps_over_views(x):
 @right
 def the_first_that_fits(x):
     least = 0.3
-    found = next(a * b for a in x for b in x[1:3] if a * b > least)
+    product = next(a * b for a in x for b in x[1:3] if a * b > least)
     held = {"a": x[0], "b": x[1]}
-    return found**2 + x[2] * next((k for k, v in enumerate(x) if v > 100.0), 7) + next(iter(held.values())) ** 3
+    return product**2 + x[2] * next((k for k, v in enumerate(x) if v > 100.0), 7) + next(iter(held.values())) ** 3
 
 
 @right

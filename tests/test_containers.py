@@ -1,4 +1,4 @@
-"""Dicts of all kinds, sets, tuples in order, and what goes over known things: value and gradient on both targets."""
+"""Dicts, sets, tuples, and iteration over known objects: value and gradient on both targets."""
 # ruff: noqa: B007, C401, C408, E731, F401, SIM105 - the constructs are the point
 # mypy: ignore-errors
 

@@ -1,4 +1,4 @@
-"""Every program of the corpus, held to differences: value, gradient, pullback, second order, other sizes, untouched arguments."""
+"""Every program of the corpus compared with differences: value, gradient, pullback, second order, other sizes, unchanged arguments."""
 
 from __future__ import annotations
 
@@ -112,9 +112,9 @@ def test_the_text_to_read_computes_the_same(program: Program) -> None:
     text = derived.source(optimize="read")
     space = dict(derived.compiled().__globals__)
     space.update({name: find(name) for module in (support, special) for name in vars(module) if name in text and name not in space})
-    given = inspect.signature(program.function).bind(*program.arguments(program.sizes[0]))
-    given.apply_defaults()
-    read = load(text, derived.compiled().__name__, space)(*given.args, **given.kwargs)
+    bound = inspect.signature(program.function).bind(*program.arguments(program.sizes[0]))
+    bound.apply_defaults()
+    read = load(text, derived.compiled().__name__, space)(*bound.args, **bound.kwargs)
 
     for a, b in zip(leaves(gradient), leaves(read), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14)
@@ -172,26 +172,26 @@ def test_where_values_lie_in_memory_is_not_seen_in_the_text() -> None:
     program = next(program for program in PROGRAMS if program.name == "vocabulary-runge_kutta")
     function, random = program.function, Random(0)
     held: list[list[object]] = []
-    found = set()
+    texts = set()
     for _ in range(8):
         held += [[object() for _ in range(random.randint(1, 500))] for _ in range(9)]
         del held[::2]
         anew = types.FunctionType(function.__code__, dict(function.__globals__), function.__name__)
-        found.add(symgrad.grad(anew, wrt=program.wrt).source(*program.arguments(program.sizes[0]), optimize="speed"))
+        texts.add(symgrad.grad(anew, wrt=program.wrt).source(*program.arguments(program.sizes[0]), optimize="speed"))
 
-    assert len(found) == 1
+    assert len(texts) == 1
 
 
 def digests() -> list[str]:
     """One line for every fourth program: its name and a digest of its gradient's source."""
-    made = []
+    lines = []
     for program in PROGRAMS[::4]:
         try:
             text = symgrad.grad(program.function, wrt=program.wrt).source(*program.arguments(program.sizes[0]))
         except symgrad.SymgradError as refusal:
             text = str(refusal)
-        made.append(f"{program.name} {hashlib.sha256(text.encode()).hexdigest()[:16]}")
-    return made
+        lines.append(f"{program.name} {hashlib.sha256(text.encode()).hexdigest()[:16]}")
+    return lines
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Functions that say their derivative by a rule for tangents: both modes, both targets, and what is refused."""
+"""Functions with a user's rule for tangents: both modes, both targets, refusals."""
 
 from __future__ import annotations
 

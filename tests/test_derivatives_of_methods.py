@@ -1,4 +1,4 @@
-"""What a derivative inside a function is of: methods, callable instances, partials, one of two functions; by every operator."""
+"""Derivatives inside a function, of methods, callable instances, partials, one of two functions; by every operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The programs in the documents run, and their commands print what they say."""
+"""The programs of the documentation run, and its commands print the documented output."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def test_what_a_page_shows_is_held_to_what_is_printed(tmp_path: Path) -> None:
 
 def test_the_first_command() -> None:
     (command,) = re.findall(r"&& python -m symgrad (show \S+)$", (ROOT / "README.md").read_text(), re.MULTILINE)
-    made = subprocess.run([sys.executable, "-m", "symgrad", *command.split()], cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert made.returncode == 0, made.stderr
+    process = subprocess.run([sys.executable, "-m", "symgrad", *command.split()], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert process.returncode == 0, process.stderr
     for word in ("def loss(", "value:", "gradient:", "def loss_grad("):
-        assert word in made.stdout
+        assert word in process.stdout
 
 
 @pytest.mark.parametrize("document", PAGES)
@@ -115,10 +115,10 @@ def test_the_page_of_errors_shows_what_they_print(
         pytest.importorskip("distributed")
     if name == "CloudpickleMissing":
         monkeypatch.setitem(sys.modules, "cloudpickle", None)
-    given = {"np": np, "scipy": pytest.importorskip("scipy"), "symgrad": symgrad, "Tensor": symgrad.eager.Tensor, "save": symgrad.save}
+    names = {"np": np, "scipy": pytest.importorskip("scipy"), "symgrad": symgrad, "Tensor": symgrad.eager.Tensor, "save": symgrad.save}
     fault = planted("x * x", "x + x") if name == "Mismatch" else contextlib.nullcontext()
     with fault, pytest.raises(Exception) as caught:
-        imported(path, grad=symgrad.grad, **given)
+        imported(path, grad=symgrad.grad, **names)
     said = str(caught.value).replace(f"{tmp_path}/", "")
     said = f"{type(caught.value).__name__}: {said}"
     said = "\n".join(line.rstrip() for line in said.splitlines()) + "\n"
@@ -154,12 +154,12 @@ def test_the_page_of_errors_shows_what_a_notice_prints(tmp_path: Path) -> None:
     assert f"NotCompiled: {told[0].message}\n".replace(f"{tmp_path}/", "") == sample["text"]
 
 
-def imported(path: Path, **given: object) -> ModuleType:
+def imported(path: Path, **names: object) -> ModuleType:
     """The module that a file holds, with some names that it does not define."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    vars(module).update(given)
+    vars(module).update(names)
     spec.loader.exec_module(module)
     return module

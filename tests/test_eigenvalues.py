@@ -1,4 +1,4 @@
-"""``eig`` and ``eigvals`` of general matrices: against differences, against the functions of a matrix that they make, and what is refused."""
+"""``eig`` and ``eigvals`` of general matrices, compared with differences and with functions of matrices; refusals."""
 
 from __future__ import annotations
 

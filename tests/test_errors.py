@@ -327,17 +327,17 @@ def test_a_failure_is_not_kept() -> None:
 def hints() -> list[tuple[str, str]]:
     """Every hint that stands in the package as a text, with its place."""
     names = {kind.__name__ for kind in kinds()}
-    found = [("symgrad/errors.py", kind.default_hint) for kind in kinds() if kind.default_hint]
+    pairs = [("symgrad/errors.py", kind.default_hint) for kind in kinds() if kind.default_hint]
     for path in FILES:
         for node in ast.walk(tree_of(path)):
             if not isinstance(node, ast.Call):
                 continue
             called = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            given = [word.value for word in node.keywords if word.arg == "hint"] + (node.args[2:3] if called in names else [])
-            for text in given:
+            words = [word.value for word in node.keywords if word.arg == "hint"] + (node.args[2:3] if called in names else [])
+            for text in words:
                 if isinstance(text, ast.Constant) and isinstance(text.value, str) or isinstance(text, ast.JoinedStr):
-                    found.append((f"{path.name}:{node.lineno}", ast.unparse(text)))
-    return found
+                    pairs.append((f"{path.name}:{node.lineno}", ast.unparse(text)))
+    return pairs
 
 
 def test_hints_hold_no_placeholders_and_are_short() -> None:

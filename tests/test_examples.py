@@ -1,4 +1,4 @@
-"""The examples run as programs and find what is known: published estimates, the truth behind made-up data, closed formulas."""
+"""The examples run and give the published or exact results."""
 
 from __future__ import annotations
 
@@ -101,9 +101,11 @@ def reweighted_least_squares(inputs: np.ndarray, outputs: np.ndarray) -> np.ndar
 def test_logistic_regression_agrees_with_an_independent_optimiser() -> None:
     optimize = pytest.importorskip("scipy.optimize")
     module = example("logistic_regression")
-    found = optimize.minimize(module.loss, np.zeros(2), args=module.load(), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12})
+    solution = optimize.minimize(
+        module.loss, np.zeros(2), args=module.load(), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12}
+    )
 
-    np.testing.assert_allclose(module.fit(*module.load()), found.x, atol=1e-6)
+    np.testing.assert_allclose(module.fit(*module.load()), solution.x, atol=1e-6)
 
 
 @pytest.mark.slow
@@ -136,10 +138,10 @@ def test_heat_inversion_recovers_the_initial_temperature() -> None:
     module = example("heat_inversion")
     start, conductivity = module.truth()
     measured = module.simulate(start, conductivity)
-    found = module.invert(conductivity, measured)
+    solution = module.invert(conductivity, measured)
 
-    assert module.misfit(found, conductivity, measured) < 1e-4 * module.misfit(0.0 * start, conductivity, measured)
-    assert np.sqrt(np.mean((found - start) ** 2)) < 0.1
+    assert module.misfit(solution, conductivity, measured) < 1e-4 * module.misfit(0.0 * start, conductivity, measured)
+    assert np.sqrt(np.mean((solution - start) ** 2)) < 0.1
 
 
 @pytest.mark.parametrize("jit", [False, pytest.param(True, marks=pytest.mark.slow)])
@@ -169,10 +171,10 @@ def test_bundle_adjustment_finds_cameras_that_see_what_was_seen() -> None:
     cameras, points, *seen = module.scene()
     weights = np.full(len(seen[0]), 0.9)
     moved = points + np.random.default_rng(2).normal(0.0, 0.02, points.shape)
-    *found, squares = module.adjusted(cameras, moved, weights, tuple(seen))
+    *solution, squares = module.adjusted(cameras, moved, weights, tuple(seen))
     assert squares < 1e-12
-    np.testing.assert_allclose(module.projected(found[0][seen[0]], found[1][seen[1]]), seen[2], atol=1e-5)
-    np.testing.assert_allclose(np.abs(found[2]), 1.0, rtol=1e-6)
+    np.testing.assert_allclose(module.projected(solution[0][seen[0]], solution[1][seen[1]]), seen[2], atol=1e-5)
+    np.testing.assert_allclose(np.abs(solution[2]), 1.0, rtol=1e-6)
 
     sparse = symgrad.jacobian(module.residuals, wrt=(0, 1, 2), sparsity="auto")(cameras, moved, weights, *seen)
     dense = symgrad.jacobian(module.residuals, wrt=(0, 1, 2))(cameras, moved, weights, *seen)
@@ -235,8 +237,8 @@ def test_the_particle_meets_the_origin(outer: str, inner: str) -> None:
 
 @MODES
 def test_the_saddle_is_at_the_origin(outer: str, inner: str) -> None:
-    found = example("saddle").saddle(np.array([1.0, 1.0]), outer, inner)
-    np.testing.assert_allclose(found, np.full(4, 8.246324826140356e-06), rtol=1e-8)  # where their descent stops
+    solution = example("saddle").saddle(np.array([1.0, 1.0]), outer, inner)
+    np.testing.assert_allclose(solution, np.full(4, 8.246324826140356e-06), rtol=1e-8)  # where their descent stops
 
 
 def test_digits_are_read() -> None:

@@ -1,4 +1,4 @@
-"""What a derivative hands out is in the form of its argument, in memory of its own; a fault in that is seen on exit."""
+"""Each gradient has the form of its argument and memory of its own; a fault is detected on exit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of a product of parameters a part is fast: no value is left out that many cases have."""
+"""The selection of fast cases from a product of parameters leaves out no common value."""
 
 from __future__ import annotations
 

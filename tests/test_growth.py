@@ -1,4 +1,4 @@
-"""What grows with what: time of generation with the length of a program, memory of a gradient with the steps of a loop."""
+"""Growth: time of generation with the length of a program, memory of a gradient with the number of steps."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def function_of(text: str) -> Callable[..., Any]:
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     space: dict[str, Any] = {"np": np}
     exec(compile(text, name, "exec"), space)
-    made = space["f"]
-    assert callable(made)
-    return made
+    function = space["f"]
+    assert callable(function)
+    return function
 
 
 def body(lines: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""How the work of lowering grows with branches, handlers and unrolled iterations: counted, and the results beside differences."""
+"""Growth of the work of lowering with branches, handlers and unrolled iterations: counted; results compared with differences."""
 
 from __future__ import annotations
 

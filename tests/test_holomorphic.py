@@ -1,4 +1,4 @@
-"""``holomorphic=True`` of Jacobians and Hessians: against differences in real and imaginary directions, JAX, and what has no complex derivative."""
+"""``holomorphic=True`` of Jacobians and Hessians, compared with differences and JAX; functions without a complex derivative."""
 
 from __future__ import annotations
 

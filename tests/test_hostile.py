@@ -1,4 +1,4 @@
-"""Hostile names, keys, files and directories: nothing of the user's data is executed, and no file of the user's is overwritten.
+"""Hostile names, keys, files and directories: no data of the user's is executed, no file of the user's is overwritten.
 
 Every payload would append to ``canary`` if it ran as code, in whatever namespace.
 """
@@ -88,11 +88,11 @@ some = pytest.mark.parametrize("name", [NAMES[word] for word in SOME], ids=SOME)
 @pytest.fixture(autouse=True)
 def canary() -> Iterator[list[int]]:
     """What every payload appends to; it must be empty in the end."""
-    found: list[int] = []
-    builtins.canary = found  # type: ignore[attr-defined]
-    yield found
+    hits: list[int] = []
+    builtins.canary = hits  # type: ignore[attr-defined]
+    yield hits
     del builtins.canary  # type: ignore[attr-defined]
-    assert not found, "a payload ran"
+    assert not hits, "a payload ran"
 
 
 def record(name: str) -> SimpleNamespace:
@@ -278,8 +278,8 @@ def test_what_is_read_from_outside(name: str, place: str) -> None:
     text = f"def f(x):\n    {body}\n"
     if place == "cell":
         text = f"def outer(owner, held):\n    def f(x):\n        {body}\n    return f\n"
-    made = symgrad.from_source(text, globals=space)
-    derivative = symgrad.grad(made(owner, held) if place == "cell" else made)
+    function = symgrad.from_source(text, globals=space)
+    derivative = symgrad.grad(function(owner, held) if place == "cell" else function)
     for _ in range(2):
         assert np.allclose(derivative(V), 2 * V)
     vars(owner)[name] = V + 1.0
@@ -298,23 +298,23 @@ def test_a_program(name: str, tmp_path: Path) -> None:
     scope = Scope()
     Executor().run(startup, scope=scope)
     fed = {name or "x": np.array([W])}
-    value, found = Executor().run(program, fed, [loss, gradient], scope)
+    value, actual = Executor().run(program, fed, [loss, gradient], scope)
     assert np.isclose(value, np.tanh(1.5))
-    assert np.allclose(found, np.outer(W, [0.5, 0.5]) / np.cosh(1.5) ** 2)
+    assert np.allclose(actual, np.outer(W, [0.5, 0.5]) / np.cosh(1.5) ** 2)
     assert not called(program.source([loss.name]))
     static.save(program, tmp_path / "kept", scope)
     again, other = static.load_program(tmp_path / "kept"), Scope()
     static.load(again, tmp_path / "kept", other)
-    assert np.allclose(Executor().run(again, fed, [loss.name, gradient.name], other)[1], found)
+    assert np.allclose(Executor().run(again, fed, [loss.name, gradient.name], other)[1], actual)
 
 
 @every
 def test_a_state_in_a_file(name: str, tmp_path: Path) -> None:
     storing.save({name: V, "w": [name]}, tmp_path / "state")
-    found = storing.load(tmp_path / "state")
+    state = storing.load(tmp_path / "state")
 
-    assert list(found) == [name, "w"]
-    assert np.array_equal(found[name], V)
+    assert list(state) == [name, "w"]
+    assert np.array_equal(state[name], V)
 
 
 @every
@@ -403,8 +403,8 @@ def test_keys_of_an_argument(key: Any) -> None:
     f = symgrad.from_source("def f(p):\n    t = 0.0\n    for v in p.values():\n        t = t + np.sum(v * v)\n    return t\n")
     derivative = symgrad.grad(f)
     for _ in range(2):
-        found = derivative({key: V})
-        assert np.allclose(found[key], 2 * V)
+        gradient = derivative({key: V})
+        assert np.allclose(gradient[key], 2 * V)
 
 
 OUTSIDE = [Text("k"), Whole(3), Real(1.5), Key(), Colour.RED, Word.RED, Order.FIRST, 1.5, float("nan"), float("inf"), (1, "a"), (Key(), 2),
@@ -437,11 +437,11 @@ def test_values_whose_form_is_code(value: Any, way: str, tmp_path: Path) -> None
             arguments = (V, SimpleNamespace(mode=value) if way == "attribute" else value)
     derivative = symgrad.grad(f)
     try:
-        found = [derivative(*arguments) for _ in range(2)]
+        results = [derivative(*arguments) for _ in range(2)]
     except SymgradError as refusal:
         assert refusal.what
         return
-    assert np.allclose(found, 2 * V)
+    assert np.allclose(results, 2 * V)
     try:
         symgrad.save(derivative, tmp_path / "saved.py", *arguments)
     except SaveError as refusal:
@@ -516,13 +516,13 @@ USED = [
 def test_parameters_called_like_what_texts_use(name: str, tmp_path: Path) -> None:
     text = f"def f(x, {name}):\n    t = 0.0\n    for v in {name}['a b']:\n        t = t + numpy.sum(x * v)\n    return t\n"
     f = symgrad.from_source(text, globals={"numpy": np})
-    given = {"a b": [1.0, 2.0]}
+    argument = {"a b": [1.0, 2.0]}
     derivative = symgrad.grad(f)
-    assert np.allclose([derivative(V, given), derivative(V, given)], 3.0)
-    symgrad.save(derivative, tmp_path / "saved.py", V, given)
-    assert np.allclose(load(tmp_path / "saved.py").f_grad(V, given), 3.0)
-    check_grads(f, (V, given))
-    check_grads(f, (V, given), order=2, modes=("reverse",))
+    assert np.allclose([derivative(V, argument), derivative(V, argument)], 3.0)
+    symgrad.save(derivative, tmp_path / "saved.py", V, argument)
+    assert np.allclose(load(tmp_path / "saved.py").f_grad(V, argument), 3.0)
+    check_grads(f, (V, argument))
+    check_grads(f, (V, argument), order=2, modes=("reverse",))
 
 
 def test_a_value_from_outside_called_like_what_the_tests_of_a_saved_module_use(tmp_path: Path) -> None:
@@ -841,9 +841,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def kernels_in(place: Path) -> Path:
     """The directory of kernels, which is made."""
-    made = cache.private_directory("kernels")
-    assert made == place / "kernels"
-    return made
+    directory = cache.private_directory("kernels")
+    assert directory == place / "kernels"
+    return directory
 
 
 def test_a_directory_is_no_file(tmp_path: Path) -> None:
@@ -875,9 +875,9 @@ def test_a_directory_that_others_can_write_to_is_refused_with_one_notice(mode: i
     kernels = kernels_in(place)
     (place if where == "root" else kernels).chmod(mode)
     with pytest.warns(CacheNotUsed, match="others can write to it") as told:
-        found = [cache.private_directory("kernels") for _ in range(3)]
+        directories = [cache.private_directory("kernels") for _ in range(3)]
 
-    assert found == [None] * 3
+    assert directories == [None] * 3
     assert len(told) == 1
     assert Path(told[0].filename) == Path(__file__)
 

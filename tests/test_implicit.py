@@ -1,4 +1,4 @@
-"""Solutions of equations: what SciPy's solvers and ``symgrad.implicit`` return has the derivatives that calculus says.
+"""Derivatives of the solutions returned by SciPy's solvers and by ``symgrad.implicit``.
 
 ``CASES`` are functions of one number whose value, and so every derivative, is known in closed form: a cube root that each solver finds
 in its own way, integrals, differential equations. The other tests take systems, ways to write the function, what is refused, and solvers

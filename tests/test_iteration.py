@@ -1,4 +1,4 @@
-"""The product of what makes an iterator, what holds it, and what takes items from it, against Python.
+"""Iterators: producers x holders x consumers, compared with Python.
 
 Each program is compared in value, gradient, output (so in the order of calls too) and the number of calls of the mapped function.
 """

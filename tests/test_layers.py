@@ -1,4 +1,4 @@
-"""The import rule of docs/architecture.md: a module imports from rows above its own, never from its own row in another package.
+"""The import rule of ``docs/architecture.md``, sizes of modules and functions, and what importing costs.
 
 Also what importing costs, and that the pages about the structure are true.
 """
@@ -151,7 +151,7 @@ def test_modules_and_functions_are_short(path: Path) -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or 0) - node.lineno + 1
             assert lines <= 60, f"{node.name} has {lines} lines, not at most 60"
-            assert depth_of(node) <= 5, f"statements of {node.name} contain each other {depth_of(node)} deep, not at most 5"
+            assert depth_of(node) <= 4, f"statements of {node.name} contain each other {depth_of(node)} deep, not at most 4"
 
 
 def test_few_tables_are_laid_out_by_hand() -> None:
@@ -228,10 +228,10 @@ def test_neither_importing_nor_generating_imports_what_is_slow(run: Run) -> None
 
 
 def test_a_first_derivative_imports_and_reads_what_it_needs(run: Run) -> None:
-    made = "import sys, symgrad; symgrad.grad(symgrad.from_source('def square(x): return x * x'))(3.0)"
+    program = "import sys, symgrad; symgrad.grad(symgrad.from_source('def square(x): return x * x'))(3.0)"
     loops = "assert not {'symgrad.pipeline.lowering', 'importlib.metadata'} & set(sys.modules)"
     read = "from symgrad.ops import spelling; assert spelling.signature_of.cache_info().misses < 10"
-    run("; ".join((made, loops, read)))
+    run("; ".join((program, loops, read)))
 
 
 def test_what_a_kernel_needs_is_imported_before_it_is_called_unless_its_text_is_kept(run: Run, tmp_path: Path) -> None:

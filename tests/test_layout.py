@@ -1,4 +1,4 @@
-"""How arguments lie in memory: views that are views of rows, copies of all else, and cotangents that lie otherwise."""
+"""Memory layouts of arguments: views and copies by layout, cotangents with another layout."""
 
 from __future__ import annotations
 
@@ -80,15 +80,15 @@ PROGRAMS = [ravelled, ravelled_product, ravelled_transpose, ravelled_copy, copie
 
 
 def numerical(function: Callable[..., Any], make: Callable[[], Any], m: Any) -> Any:
-    made = np.zeros(TABLE.shape)
+    slopes = np.zeros(TABLE.shape)
     for index in np.ndindex(TABLE.shape):
         ends = []
         for step in (1e-6, -1e-6):
             x = make()
             x[index] += step
             ends.append(function(x, m))
-        made[index] = (ends[0] - ends[1]) / 2e-6
-    return made
+        slopes[index] = (ends[0] - ends[1]) / 2e-6
+    return slopes
 
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
@@ -117,8 +117,8 @@ def test_extents_of_one_lie_both_ways() -> None:
 
     for shape in ((1, 4), (4, 1)):
         x = np.arange(1.0, 5.0).reshape(shape)
-        for given in (x, np.asfortranarray(x), np.ascontiguousarray(x.T).T):
-            np.testing.assert_allclose(symgrad.grad(f)(given).ravel(), [0.0, 40.0, 6.0, 8.0])
+        for argument in (x, np.asfortranarray(x), np.ascontiguousarray(x.T).T):
+            np.testing.assert_allclose(symgrad.grad(f)(argument).ravel(), [0.0, 40.0, 6.0, 8.0])
 
 
 def test_what_layout_does_not_decide_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""Iterators with names: when their items are made, and what is changed meanwhile; on both targets."""
+"""Iterators bound to names: when their items are computed, and changes in between; on both targets."""
 # ruff: noqa: B007, B023, C419, E731 - the constructs are the point
 # mypy: ignore-errors
 
@@ -229,9 +229,9 @@ def map_that_nobody_goes_over(x):
 
 @right
 def functions_in_a_list_read_the_last_value(x):
-    made = [lambda v: v * x[k] for k in range(3)]
+    functions = [lambda v: v * x[k] for k in range(3)]
     by_key = {k: (lambda v: v * x[k]) for k in (0, 1)}
-    return made[0](x[0]) * made[1](x[1]) + by_key[0](x[2])
+    return functions[0](x[0]) * functions[1](x[1]) + by_key[0](x[2])
 
 
 @right

@@ -1,4 +1,4 @@
-"""``no_grad``: every way in which a value gets into a variable and out of it, and names that are no variables."""
+"""``no_grad``: all ways to assign and read a variable; names that are not variables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators on every program of the corpus beside differences of gradients and each other, on both targets, and called inside a function.
+"""Every operator on every program of the corpus, compared with differences and with each other; also inside a function.
 
 ``test_forward.py``, ``test_jacobians.py``, ``test_columns.py``, ``test_sparse.py`` and ``test_batches.py`` hold ``jvp``, ``linearize``, the
 matrices and ``vmap`` to the corpus; here are products with Hessians, linear functions as kernels, and reverse over forward in a function.

@@ -1,4 +1,4 @@
-"""Optimisers of plain trees: against formulas of the papers, and against the optimisers of tensors, which use the same steps."""
+"""Optimisers of trees, compared with published formulas and with the optimisers of tensors."""
 
 from __future__ import annotations
 

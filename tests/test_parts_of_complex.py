@@ -1,4 +1,4 @@
-"""Stores to the real and imaginary parts of arrays: programs against differences, forward against reverse, to second order, both targets."""
+"""Stores to the real and imaginary parts of arrays: differences, forward against reverse, second order, both targets."""
 
 from __future__ import annotations
 

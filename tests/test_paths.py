@@ -1,4 +1,4 @@
-"""Paths in ``wrt``: every operator by a part of an argument, beside the same part of its derivative by the whole argument."""
+"""Paths in ``wrt``: every operator with respect to a part of an argument, compared with the derivative by the whole argument."""
 
 from __future__ import annotations
 

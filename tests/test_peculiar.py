@@ -1,4 +1,4 @@
-"""Programs in which gradients are easily got wrong without a word: each is held to differences, or to a refusal."""
+"""Programs whose gradient is easily wrong without an error: each is compared with differences, or refused."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def differences(function: Callable[..., Any], *arguments: Any) -> np.ndarray:
         direction = np.zeros_like(x)
         direction.flat[k] = 1.0
         rows.append(derivative(lambda t: function(t, *changed(arguments[1:], copied)), x, direction))
-    made = np.array(rows)
-    return made.reshape(x.shape) if made.ndim == 1 else made.T
+    slopes = np.array(rows)
+    return slopes.reshape(x.shape) if slopes.ndim == 1 else slopes.T
 
 
 def assert_right(function: Callable[..., Any], *arguments: Any) -> None:
@@ -242,11 +242,11 @@ def test_a_view_kept_in_a_name_across_rounds() -> None:
         hidden[:] = x.reshape(2, 2)
         s = 0.0
         for t in range(3):
-            given = x[:2]
+            view = x[:2]
             for i in range(2):
-                hidden[i] = np.tanh(given * x[2:] + hidden[i]) * (1.0 + 0.3 * t)
-                given = hidden[i]
-            s = s + np.sum(given * given)
+                hidden[i] = np.tanh(view * x[2:] + hidden[i]) * (1.0 + 0.3 * t)
+                view = hidden[i]
+            s = s + np.sum(view * view)
         return s
 
     assert_right(f, X)
@@ -858,19 +858,19 @@ def test_outer_products_of_all_rounds_are_summed(rounds: int, jit: bool) -> None
     chance = np.random.default_rng(rounds)
     w, u, b, h, x = (0.4 * chance.normal(size=n) for n in ((3, 3), (2, 3), 3, 3, (rounds, 2)))
     derived = symgrad.grad(layers, wrt=("w", "u", "b", "x"), jit=jit)
-    found = derived(w, u, b, h, x)
+    gradients = derived(w, u, b, h, x)
 
     if not jit:
         assert "add_products(w_grad, w_grad_columns, w_grad_rows)" in derived.source(w, u, b, h, x, optimize="speed")
         assert "add_products" not in derived.source(w, u, b, h, x)
-    for k, (made, like) in enumerate(zip(found, (w, u, b, x), strict=True)):
+    for k, (gradient, like) in enumerate(zip(gradients, (w, u, b, x), strict=True)):
         direction = chance.normal(size=like.shape)
         ends = []
         for step in (1e-6, -1e-6):
             moved = [w, u, b, h, x]
             moved[(0, 1, 2, 4)[k]] = like + step * direction
             ends.append(layers(*moved))
-        assert np.sum(made * direction) == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6, abs=1e-8)
+        assert np.sum(gradient * direction) == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6, abs=1e-8)
 
 
 def windows(x: Any, w: Any) -> Any:
@@ -889,15 +889,15 @@ def test_what_is_added_in_place_has_the_shape_of_the_place(jit: bool) -> None:
     chance = np.random.default_rng(2)
     x, w = chance.normal(size=9), chance.normal(size=3)
     derived = symgrad.grad(windows, wrt=("x", "w"), jit=jit)
-    found = derived(x, w)
+    gradients = derived(x, w)
 
     text = derived.source(x, w, optimize="speed")
     assert jit or "out += w_list[i]" in text
     assert jit or "shape_tape" not in text
-    for k, (made, like) in enumerate(zip(found, (x, w), strict=True)):
+    for k, (gradient, like) in enumerate(zip(gradients, (x, w), strict=True)):
         direction = chance.normal(size=like.shape)
         ends = [windows(*((x, w)[:k] + (like + s * 1e-6 * direction,) + (x, w)[k + 1 :])) for s in (1, -1)]
-        assert np.vdot(made, direction) == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6)
+        assert np.vdot(gradient, direction) == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6)
 
 
 def widened(x: Any, y: Any, n: int) -> Any:

@@ -1,4 +1,4 @@
-"""The line that tells of a first call which takes long: what it says, and that only who watches sees it."""
+"""The progress line of a long first call: its text, and that it is shown on terminals only."""
 
 from __future__ import annotations
 

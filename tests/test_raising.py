@@ -1,4 +1,4 @@
-"""What raises is part of what a function does: operations that raise x places they stand in x handlers, beside plain Python.
+"""Exceptions: operations that raise x places x handlers, compared with plain Python.
 
 A program is right if it gives what plain Python gives, prints what it prints, or raises what it raises.
 """

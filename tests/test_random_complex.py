@@ -47,10 +47,10 @@ def slope(function: Any, along: list[Any]) -> tuple[float, float]:
     return tuple((function(*at(h, along)) - function(*at(-h, along))) / (2 * h) for h in (1e-5, 2e-6))  # type: ignore[return-value]
 
 
-def agree(made: float, differences: tuple[float, float], text: str, tolerance: float) -> None:
+def agree(actual: float, differences: tuple[float, float], text: str, tolerance: float) -> None:
     wide, narrow = differences
     if abs(wide - narrow) < tolerance * (1 + abs(narrow)):  # else a branch changes in between
-        assert made == pytest.approx(narrow, rel=tolerance, abs=tolerance), text
+        assert actual == pytest.approx(narrow, rel=tolerance, abs=tolerance), text
 
 
 def refused(text: str, second: bool) -> bool:

@@ -1,4 +1,4 @@
-"""Random compositions of operators beside differences: two or three deep, on programs, in the forms in which arguments are held."""
+"""Random compositions of operators, two or three deep, compared with differences."""
 
 from __future__ import annotations
 

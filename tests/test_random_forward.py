@@ -1,4 +1,4 @@
-"""Random programs in forward mode: the tangent is the inner product of the gradient, whatever the program does with its memory and objects."""
+"""Random programs in forward mode: the tangent equals the inner product with the gradient."""
 
 from __future__ import annotations
 

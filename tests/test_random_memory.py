@@ -1,4 +1,4 @@
-"""Random programs whose memory is hard to follow, at arguments of several extents, layouts and types: value, gradient, what is raised."""
+"""Random programs with views and aliases, for several extents, layouts and types: value, gradient, exceptions."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def check(text: str, tally: Tally) -> None:
 def check_at(text: str, function: Callable[..., Any], derived: Any, situation: int, tally: Tally) -> None:
     where = f"at {SITUATIONS[situation]}\n{text}"
     expected = outcome(function, *held(situation))
-    given = held(situation)
+    arguments = held(situation)
     try:
-        actual = derived(*given)
+        actual = derived(*arguments)
     except InvalidIR as fault:
         raise AssertionError(f"a stage fails {where}") from fault
     except symgrad.SymgradError:
@@ -92,7 +92,7 @@ def check_at(text: str, function: Callable[..., Any], derived: Any, situation: i
             return
         raise AssertionError(f"the derivative of a program that gives {expected} raises {where}") from problem
     assert not isinstance(expected, tuple), f"the program raises {expected}, its derivative does not, {where}"
-    assert same(given, held(situation)), f"an argument was written to {where}"
+    assert same(arguments, held(situation)), f"an argument was written to {where}"
     value, gradient = actual
     if not np.isfinite(expected):
         assert np.array_equal(value, expected, equal_nan=True), f"the value is {value}, not {expected} {where}"

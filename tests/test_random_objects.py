@@ -1,4 +1,4 @@
-"""Random programs over Python's own objects, against Python and differences: values, gradients, prints, arguments that stay as they are."""
+"""Random programs with Python objects, compared with Python and differences: values, gradients, prints, unchanged arguments."""
 
 from __future__ import annotations
 

@@ -124,8 +124,8 @@ def check_further(text: str, tally: Tally, arguments: Callable[[], Any] = argume
         except Exception as problem:
             raise AssertionError(f"the pullback or the second derivative of a good program raises\n{text}") from problem
         assert same(given_arguments, arguments()), f"an argument was written to\n{text}"
-        for found in pulled:
-            for one, other in zip(leaves(found), leaves(gradient), strict=True):
+        for actual in pulled:
+            for one, other in zip(leaves(actual), leaves(gradient), strict=True):
                 assert np.allclose(one, other, rtol=1e-11, atol=1e-13), f"the pullback is wrong\n{text}"
 
     def slope(at: Any) -> Any:
@@ -163,8 +163,8 @@ def check_matrices(text: str, tally: Tally, arguments: Callable[[], Any] = argum
             tally.refused += 1
             return
         assert same(passed, arguments()), f"an argument was written to\n{text}"
-        for found in (contracted(hessian, seed), product):
-            for one, other in zip(found, expected, strict=True):
+        for gradient in (contracted(hessian, seed), product):
+            for one, other in zip(gradient, expected, strict=True):
                 assert np.allclose(one, other, rtol=1e-9, atol=1e-11, equal_nan=True), f"the Hessian is wrong\n{text}"
         tally.right += 1
 
@@ -230,12 +230,12 @@ def compare_forms(seed: int) -> None:
             except symgrad.SymgradError:
                 continue
             plain = run.__globals__[f"{run.__name__}_plain"]
-            found, expected, own = (outcome(form, *args) for form in (run, plain, lambda x, w: function(x.copy(), w)))
-            both_raise = isinstance(found[0], str) and isinstance(expected[0], str)
-            agree = found[0] == expected[0] if both_raise else alike(found, expected, 1e-9, 1e-11)
-            assert agree, f"program {seed} at {args}: {found}, not {expected}\n{text}"
+            actual, expected, own = (outcome(form, *args) for form in (run, plain, lambda x, w: function(x.copy(), w)))
+            both_raise = isinstance(actual[0], str) and isinstance(expected[0], str)
+            agree = actual[0] == expected[0] if both_raise else alike(actual, expected, 1e-9, 1e-11)
+            assert agree, f"program {seed} at {args}: {actual}, not {expected}\n{text}"
             if not isinstance(own, tuple):
-                assert alike(found[0], own, 1e-9, 1e-11), f"program {seed} at {args}: {found}, not {own}\n{text}"
+                assert alike(actual[0], own, 1e-9, 1e-11), f"program {seed} at {args}: {actual}, not {own}\n{text}"
 
 
 def test_what_runs_gives_what_is_read_at_odd_arguments() -> None:

@@ -1,4 +1,4 @@
-"""The README says what is so: its two commands, what its example prints, the names it lists."""
+"""The README's commands, example output and lists of names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs as users of many fields write them, who know nothing of symgrad: right on NumPy, and most of them compiled.
+"""Realistic programs from many fields, never adapted to symgrad: correct on NumPy, most of them compiled.
 
 The table says what is not compiled yet, with a part of the message that comes instead: whoever mends one takes its entry out.
 ``python -m tests.realistic.run`` prints what becomes of all, with times.

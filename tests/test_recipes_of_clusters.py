@@ -1,4 +1,4 @@
-"""The recipes of docs/clusters.md that need what is not installed everywhere: MPI and Ray."""
+"""The recipes of ``docs/clusters.md`` for MPI and Ray, run where these are installed."""
 
 from __future__ import annotations
 

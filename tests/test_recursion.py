@@ -1,4 +1,4 @@
-"""Functions that call themselves or each other, global and nested, alone and inside derivatives."""
+"""Recursive functions, global and nested, alone and inside derivatives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that call themselves to a computed depth and change lists, dicts and instances: programs against plain Python."""
+"""Recursive functions of computed depth that change lists, dicts and instances, compared with plain Python."""
 
 from __future__ import annotations
 

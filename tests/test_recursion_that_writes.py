@@ -1,4 +1,4 @@
-"""Functions that call themselves and write to what they are given, or to what is around them: products of cases against plain Python."""
+"""Recursive functions that write to arguments or outer variables: products of cases, compared with plain Python."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ AFTER = {
 
 def program(argument: str, store: str, inner: str, returned: str, after: str) -> str:
     """A program: a recursive function, called with something that it writes to, of which all is read afterwards."""
-    made, passed = ARGUMENTS[argument]
+    initial, passed = ARGUMENTS[argument]
     base, end, read = RETURNED[returned]
     later = AFTER[after].format(passed=passed)
     return f"""
@@ -74,7 +74,7 @@ def h(v, n):
     return {end}
 
 def f(x):
-    {made}
+    {initial}
     n = len(x) - 2
     part = y[1:]
     r = h({passed}, n)

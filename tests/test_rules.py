@@ -1,4 +1,4 @@
-"""Rules of users: every form, first and second order, and texts that are not rules."""
+"""User-declared rules: every form, first and second order, invalid texts."""
 
 from __future__ import annotations
 
@@ -331,10 +331,10 @@ def test_bad_partials(text: object) -> None:
         symgrad.elementwise(lambda x: x, "f(x)", dx=text)
 
 
-@pytest.mark.parametrize("given", [{}, {"x_grad": "out_grad", "y_grad": None}, {"dx": "1"}, {"x_grad": "residual"}])
-def test_bad_rules(given: dict[str, str | None]) -> None:
+@pytest.mark.parametrize("texts", [{}, {"x_grad": "out_grad", "y_grad": None}, {"dx": "1"}, {"x_grad": "residual"}])
+def test_bad_rules(texts: dict[str, str | None]) -> None:
     with pytest.raises(BadArgument):
-        symgrad.rule(lambda x: x, "f(x)", **given)
+        symgrad.rule(lambda x: x, "f(x)", **texts)
 
 
 def test_a_text_that_does_not_go_with_the_function() -> None:

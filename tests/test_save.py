@@ -1,4 +1,4 @@
-"""Saved modules: they need NumPy only, give the same gradients, check themselves, and are input again."""
+"""Saved modules: they need NumPy only, give the same gradients, check themselves, and can be differentiated again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saved sparse Jacobians and Hessians: the module, imported where symgrad is not, gives the same matrices; what is refused."""
+"""Saved sparse Jacobians and Hessians: modules that run without symgrad give the same matrices; refusals."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ CASES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 }
 
 
-def leaves(found: Any) -> list[Any]:
+def leaves(result: Any) -> list[Any]:
     """What stands in dicts and tuples."""
-    items = found.values() if isinstance(found, dict) else found if isinstance(found, tuple) else None
-    return [found] if items is None else [leaf for item in items for leaf in leaves(item)]
+    items = result.values() if isinstance(result, dict) else result if isinstance(result, tuple) else None
+    return [result] if items is None else [leaf for item in items for leaf in leaves(item)]
 
 
 IMPORTING = """

@@ -1,4 +1,4 @@
-"""What Python and NumPy mean where it is easily taken for something else: right on both targets, or refused."""
+"""Semantics of Python and NumPy that are easily misread: correct on both targets, or refused."""
 
 from __future__ import annotations
 
@@ -349,15 +349,15 @@ def item_of_a_number_assigned_to(x):
 
 @right
 def named_tuple_added_anew(x):
-    made = Summed(x[0], x[1]) + Summed(x[2], x[3])
-    return made.a * made.b
+    total = Summed(x[0], x[1]) + Summed(x[2], x[3])
+    return total.a * total.b
 
 
 class Tripling(type):
     def __call__(cls, *args):
-        made = super().__call__(*args)
-        made.v = made.v * 3
-        return made
+        instance = super().__call__(*args)
+        instance.v = instance.v * 3
+        return instance
 
 
 class Tripled(metaclass=Tripling):
@@ -367,9 +367,9 @@ class Tripled(metaclass=Tripling):
 
 class Once:
     def __new__(cls, v):
-        made = super().__new__(cls)
-        made.v = v * 2
-        return made
+        instance = super().__new__(cls)
+        instance.v = v * 2
+        return instance
 
     def __init__(self, v):
         pass
@@ -428,8 +428,8 @@ class Decorated:
 
     @functools.cached_property
     def four(self):
-        self.made = 4.0
-        return self.made
+        self.value = 4.0
+        return self.value
 
 
 OUTSIDE = Decorated()
@@ -447,8 +447,8 @@ def decorator_that_is_a_class_outside(x):
 
 @right
 def a_property_that_is_kept(x):
-    made = Decorated()
-    return made.four * x[0] + made.four * made.made * x[1] + OUTSIDE.four
+    instance = Decorated()
+    return instance.four * x[0] + instance.four * instance.value * x[1] + OUTSIDE.four
 
 
 class Number:

@@ -1,4 +1,4 @@
-"""Lists and tuples of any length: what is done to them against plain Python, and that the length of data decides nothing."""
+"""Lists and tuples of any length: operations compared with plain Python; no dependence on the length in the first call."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def test_a_tuple_is_gone_over_as_a_list_is(kind: str, operation: str) -> None:
 def test_one_text_serves_all_lengths(function: Any, data: Any, random: np.random.Generator) -> None:
     derived = symgrad.grad(function, (0, 1))
     for count in (FEW + 1, 30, 200):
-        given = data(random, count)
-        ours = derived(*given)
-        assert type(ours[0]) is type(given[0])
-        directions = random_like(given, random)
-        ends = [function(*moved(given, directions, step)) for step in (1e-6, -1e-6)]
+        argument = data(random, count)
+        ours = derived(*argument)
+        assert type(ours[0]) is type(argument[0])
+        directions = random_like(argument, random)
+        ends = [function(*moved(argument, directions, step)) for step in (1e-6, -1e-6)]
         assert np.isclose(dot(ours, directions), (ends[0] - ends[1]) / 2e-6, rtol=1e-5)
     assert sum(map(len, derived._table.entries.values())) == 1
-    assert not re.search(r"\[\d\d", derived.source(*given))
+    assert not re.search(r"\[\d\d", derived.source(*argument))
 
 
 #: what has one text for each length: what is known item by item there
@@ -80,16 +80,16 @@ def test_a_typical_program_is_right_at_any_length(function: Any, data: Any, rand
     derived = symgrad.grad(function, (0, 1))
     texts = set()
     for count in (FEW + 1, 15, 30):
-        given = data(random, count)
+        argument = data(random, count)
         if function.__name__ in NOT_FOLLOWED:
             with pytest.raises(symgrad.SymgradError):
-                derived(*given)
+                derived(*argument)
             continue
-        ours = derived(*copy.deepcopy(given))
-        directions = random_like(given, random)
-        ends = [function(*moved(copy.deepcopy(given), directions, step)) for step in (1e-6, -1e-6)]
+        ours = derived(*copy.deepcopy(argument))
+        directions = random_like(argument, random)
+        ends = [function(*moved(copy.deepcopy(argument), directions, step)) for step in (1e-6, -1e-6)]
         assert np.isclose(dot(ours, directions), (ends[0] - ends[1]) / 2e-6, rtol=1e-5, atol=1e-8)
-        texts.add(derived.source(*given))
+        texts.add(derived.source(*argument))
     assert len(texts) == (0 if function.__name__ in NOT_FOLLOWED else 3 if function.__name__ in AS_LONG_AS_DATA else 1)
 
 
@@ -173,14 +173,14 @@ def test_one_list_passed_twice_has_one_gradient(random: np.random.Generator) -> 
 
 def test_a_list_of_items_with_parts_is_returned(random: np.random.Generator) -> None:
     def f(pairs: Any, c: Any) -> Any:
-        made = [(x * c, {"b": y}) for x, y in pairs]
-        return sum(np.sum(x) * d["b"] for x, d in made), made
+        items = [(x * c, {"b": y}) for x, y in pairs]
+        return sum(np.sum(x) * d["b"] for x, d in items), items
 
     pairs, c = [(random.normal(size=2), float(random.normal())) for _ in range(12)], 1.5
     (value, aux), gradient = symgrad.value_and_grad(f, has_aux=True)(pairs, c)
-    expected, made = f(pairs, c)
+    expected, items = f(pairs, c)
     assert np.isclose(value, expected)
-    assert all(type(ours) is tuple and np.allclose(ours[0], own[0]) and ours[1] == own[1] for ours, own in zip(aux, made, strict=True))
+    assert all(type(ours) is tuple and np.allclose(ours[0], own[0]) and ours[1] == own[1] for ours, own in zip(aux, items, strict=True))
     assert all(np.allclose(g[0], c * y) and np.isclose(g[1], c * np.sum(x)) for g, (x, y) in zip(gradient, pairs, strict=True))
 
 

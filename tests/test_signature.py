@@ -1,4 +1,4 @@
-"""Values and texts to abstract signatures."""
+"""Abstract signatures of values and texts."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_leaves() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "made"),
+    ("text", "expected"),
     [
         ("float", Scalar("float")),
         ("f8", Scalar("float", "f64")),
@@ -117,8 +117,8 @@ def test_leaves() -> None:
         ("bool", Scalar("bool")),
     ],
 )
-def test_texts(text: str, made: Any) -> None:
-    assert parse_type(text) == made
+def test_texts(text: str, expected: Any) -> None:
+    assert parse_type(text) == expected
 
 
 @pytest.mark.parametrize("text", ["f9", "f8[", "q[:]", "", "f8 float"])

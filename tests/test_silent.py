@@ -1,4 +1,4 @@
-"""Programs whose value or gradient was once silently wrong: right now, or refused."""
+"""Programs whose value or gradient was once silently wrong: now correct, or refused."""
 
 from __future__ import annotations
 
@@ -309,11 +309,11 @@ def test_grad_runs_hooks() -> None:
     x = Tensor(np.array([1.0, 2.0]), stop_gradient=False)
     y = x * x
     y.register_hook(lambda g: g * 10.0)
-    (found,) = grad(y * 3.0, x)
-    np.testing.assert_array_equal(found.numpy(), [60.0, 120.0])
+    (actual,) = grad(y * 3.0, x)
+    np.testing.assert_array_equal(actual.numpy(), [60.0, 120.0])
     x.register_hook(lambda g: g + 1.0)
-    (found,) = grad(x * x, x, create_graph=True)
-    np.testing.assert_array_equal(found.numpy(), [3.0, 5.0])
+    (actual,) = grad(x * x, x, create_graph=True)
+    np.testing.assert_array_equal(actual.numpy(), [3.0, 5.0])
 
 
 def test_hooks_of_what_was_changed_in_place_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""Each gradient has the dtype of its argument, on both targets, wherever the argument stands and whatever it meets.
+"""Each gradient has the dtype of its argument, on both targets.
 
 The numbers are held against the gradients of the same function in double precision.
 """

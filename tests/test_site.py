@@ -1,4 +1,4 @@
-"""The site is whole: every page is reached, every public name is in the reference, it builds without a warning or a network."""
+"""The site: every page is reachable, every public name is in the reference, it builds without warnings and network."""
 
 from __future__ import annotations
 
@@ -158,12 +158,12 @@ class Page(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        self.anchors |= {given[key] or "" for key in ("id", "name") if key in given}
-        if tag == "a" and given.get("href"):
-            self.links.append(given["href"] or "")
+        attributes = dict(attrs)
+        self.anchors |= {attributes[key] or "" for key in ("id", "name") if key in attributes}
+        if tag == "a" and attributes.get("href"):
+            self.links.append(attributes["href"] or "")
         elif tag in ("script", "img", "link", "source", "iframe"):
-            self.loaded += [given[key] or "" for key in ("src", "href") if given.get(key)]
+            self.loaded += [attributes[key] or "" for key in ("src", "href") if attributes.get(key)]
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""SciPy's solvers on trees of parameters: the same answers as SciPy's own functions with differences, and what is refused."""
+"""SciPy's solvers on trees of parameters: the same results as SciPy's functions with differences; refusals."""
 
 from __future__ import annotations
 

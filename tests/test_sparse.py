@@ -1,4 +1,4 @@
-"""Sparse Jacobians and Hessians: against dense ones and differences, patterns that hold every entry, what is refused, both targets."""
+"""Sparse Jacobians and Hessians, compared with dense ones and differences; patterns; refusals; both targets."""
 
 from __future__ import annotations
 
@@ -289,8 +289,8 @@ def test_a_pattern_that_depends_on_values_is_found_again() -> None:
     dense = symgrad.jacobian(turned)
     for signs in ([1, 1, 1, 1], [1, -1, 1, 1], [-1, -1, -1, -1], [1, 1, 1, 1]):
         for order in ([0, 1, 2, 3], [3, 2, 1, 0]):
-            given = np.array(signs) * np.array([0.5, 1.5, 2.5, 3.5]), np.array(order)
-            same_matrices(jacobian(*given), dense(*given))
+            argument = np.array(signs) * np.array([0.5, 1.5, 2.5, 3.5]), np.array(order)
+            same_matrices(jacobian(*argument), dense(*argument))
     rounds = symgrad.jacobian(lambda x, n: np.array([np.sum(x[:n]), x[n]]), sparsity="auto")
     assert [rounds(np.ones(5), n).nnz for n in (1, 2, 4)] == [2, 3, 5]
 

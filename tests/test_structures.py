@@ -1,4 +1,4 @@
-"""Copies, classes taken apart, functions that call themselves on structures, and modules of Python's: on both targets."""
+"""Copies, pattern matching of classes, recursive structures, and Python's modules, on both targets."""
 # ruff: noqa: B019, E731, PT018 - the constructs are the point
 # mypy: ignore-errors
 

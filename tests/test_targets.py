@@ -133,27 +133,27 @@ def emit(derivation: Derivation, job: Job) -> Text:
     printer = Printer()
     for k, value in enumerate(func.params):
         printer.names[value] = f"a{k}"
-    given = [f"{kind(value.type)} {printer.names[value]}" for value in func.params]
+    params = [f"{kind(value.type)} {printer.names[value]}" for value in func.params]
     printer.ops(func.body.ops)
     ends = [f"out[{k}] = {printer.read(y)};" for k, y in enumerate(func.body.yields)]
     body = "\n".join([*printer.lines, *ends])
-    text = f"#include <math.h>\nvoid {derivation.name}({', '.join([*given, 'double *out'])}) {{\n{body}\n}}\n"
+    text = f"#include <math.h>\nvoid {derivation.name}({', '.join([*params, 'double *out'])}) {{\n{body}\n}}\n"
     return Text(text, [leaf for _, leaf in job.lowered.inputs], len(func.body.yields), derivation.result)
 
 
-def load(made: Text, numpy: Compiled, read: Read, give_up: GiveUp) -> Compiled:
-    name = made.shown.split("void ")[1].split("(")[0]
+def load(text_: Text, numpy: Compiled, read: Read, give_up: GiveUp) -> Compiled:
+    name = text_.shown.split("void ")[1].split("(")[0]
     source, library = FOLDER / f"{name}.c", FOLDER / f"{name}.so"
-    source.write_text(made.shown)
+    source.write_text(text_.shown)
     subprocess.run(["cc", "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-o", library, source, "-lm"], check=True)
     entry = getattr(ctypes.CDLL(str(library)), name)
 
     def run(*args: Any) -> Any:
-        out = (ctypes.c_double * made.results)()
+        out = (ctypes.c_double * text_.results)()
         entry(*(ctypes.c_longlong(a) if isinstance(a, int) else ctypes.c_double(a) for a in args), out)
-        return eval(made.template.format(*map(repr, out)), {"nan": math.nan, "inf": math.inf})
+        return eval(text_.template.format(*map(repr, out)), {"nan": math.nan, "inf": math.inf})
 
-    return replace(numpy, function=run, text=made.shown, readable=None, plain=numpy.function)
+    return replace(numpy, function=run, text=text_.shown, readable=None, plain=numpy.function)
 
 
 def costs() -> Costs:

@@ -1,4 +1,4 @@
-"""The comparison with differences itself: what it takes, how deep it goes, and that it finds what is wrong."""
+"""The comparison with differences itself: accepted functions, depth, detected errors."""
 
 from __future__ import annotations
 

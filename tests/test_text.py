@@ -1,4 +1,4 @@
-"""Names, keys and paths as text: read back they give what they were made of, and no other module makes them."""
+"""Names, keys and paths as text: they are read back unchanged, and only one module writes them."""
 
 from __future__ import annotations
 
@@ -107,13 +107,13 @@ def trees() -> dict[str, ast.Module]:
 
 
 def test_what_runs_text_is_known() -> None:
-    found: dict[str, set[str]] = {}
+    callers: dict[str, set[str]] = {}
     for file, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("eval", "exec"):
-                found.setdefault(file, set()).add(node.func.id)
+                callers.setdefault(file, set()).add(node.func.id)
 
-    assert found == RUNNING
+    assert callers == RUNNING
 
 
 def test_names_are_judged_in_one_module() -> None:

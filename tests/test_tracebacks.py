@@ -1,4 +1,4 @@
-"""What a traceback shows above the message of a refusal: the user's own frames, and one of ours that tools hide."""
+"""Tracebacks of refusals: the user's own frames, and one hidden frame of symgrad."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``symgrad.ravel``: trees of parameters as vectors and back, and what is refused."""
+"""``symgrad.ravel``: trees of parameters as vectors and back; refusals."""
 
 from __future__ import annotations
 

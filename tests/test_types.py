@@ -1,4 +1,4 @@
-"""What type checkers say of a user's program: that it is right, and which wrong calls are wrong."""
+"""Type checkers on a user's program: correct calls pass, wrong calls are reported."""
 
 from __future__ import annotations
 

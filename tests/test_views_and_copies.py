@@ -1,4 +1,7 @@
-"""What NumPy makes a view of and what it copies: a store to the one is seen in the other as in NumPy, or refused. Generated."""
+"""Views and copies of NumPy: a store to one is visible in the other as in NumPy, or refused; generated cases.
+
+Generated.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +54,8 @@ def check(case: tuple[str, str, str, str]) -> str:
 
 
 def test_stores_are_seen_in_views_and_not_in_copies() -> None:
-    found = [check(case) for case in CASES[::FEW]]
-    assert found.count("right") > len(found) // 2
+    outcomes = [check(case) for case in CASES[::FEW]]
+    assert outcomes.count("right") > len(outcomes) // 2
 
 
 @pytest.mark.slow

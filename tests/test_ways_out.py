@@ -1,4 +1,4 @@
-"""What a hint says, done to the program that provoked it, gives a gradient that is right."""
+"""Each hint, applied to the program that provoked it, gives a correct gradient."""
 
 from __future__ import annotations
 

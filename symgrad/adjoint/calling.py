@@ -63,7 +63,7 @@ def check_unmoved(op: Call, positions: Sequence[int]) -> None:
             raise NoDerivative(f"{word}= depends on a differentiated value: a break that moves", op.loc, BREAKS[word])
 
 
-def put(builder: Builder, func: Func, operands: Sequence[Operand]) -> list[Operand]:
+def inline(builder: Builder, func: Func, operands: Sequence[Operand]) -> list[Operand]:
     """Inline the ops of a function here, with these operands as its parameters."""
     copy = clone_block(func.body, {})
     substitute(copy, dict(zip(copy.args, operands, strict=True)))
@@ -82,4 +82,4 @@ def with_sensitivities(func: Func) -> Func:
     return func
 
 
-__all__ = ["as_seed", "called", "check_unmoved", "options_of", "put", "scaled", "with_sensitivities"]
+__all__ = ["as_seed", "called", "check_unmoved", "options_of", "inline", "scaled", "with_sensitivities"]

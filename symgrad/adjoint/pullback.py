@@ -120,7 +120,7 @@ def forward(func: Func, residuals: list[Value]) -> Func:
     layout = Layout()
     layout.enter(body)
     memory = Memory.of(func, layout)
-    held = kept_classes(memory, residuals)
+    held = residual_classes(memory, residuals)
     presence = Presence(Unbound.of(body), layout, {})
     kept = [bound(residual, body, presence) for residual in residuals]
     table: dict[Value, Operand] = {}
@@ -202,7 +202,7 @@ def perhaps_none(type_: Type) -> Type:
     return UNKNOWN if isinstance(type_, Scalar | List) and may_be_active(type_) else type_
 
 
-def kept_classes(memory: Memory, residuals: list[Value]) -> set[Value]:
+def residual_classes(memory: Memory, residuals: list[Value]) -> set[Value]:
     """The memory classes that residuals keep live, including those inside tapes and lists."""
     held: set[Value] = set()
     todo = [r for r in residuals if has_memory(r.type)]

@@ -118,16 +118,16 @@ def collect(func: Func, names: Names, texts: dict[Call, str]) -> set[str]:
     seen: set[tuple[str, str]] = set()
     for op in walk(func.body):
         if isinstance(op, Call):
+            row = ROWS[op.name]
             text = texts[op] = text_of(op)
-            if (op.name, text) not in seen or ROWS[op.name].by_name:
+            if (op.name, text) not in seen or row.by_name:
                 seen.add((op.name, text))
-                inner |= bound_inside(text) - params_of(ROWS[op.name])  # a statement such as ``x += y`` binds its operand's name
+                inner |= bound_inside(text) - params_of(row)  # a statement such as ``x += y`` binds its operand's name
                 for name in asked_of_the_module(op, text):
                     names.use(name)
-            if not ROWS[op.name].by_name:
-                for value in op.settings.values():
-                    if not isinstance(value, Func):
-                        literal(value, names)
+            for value in op.settings.values() if not row.by_name else ():
+                if not isinstance(value, Func):
+                    literal(value, names)
         collect_constants(op.operands, names)
         for block in op.blocks:
             collect_constants(block.yields, names)

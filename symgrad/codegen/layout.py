@@ -18,6 +18,7 @@ from symgrad.codegen.expressions import has_path, mentions, parsed, text_of, tim
 from symgrad.codegen.memory import Cell, Memory, Raised, memory_of, raised_in
 from symgrad.ir.core import UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
 from symgrad.ir.types import Array, Scalar, Tape
+from symgrad.ir.walks import defined_by, ops_within
 from symgrad.ops.declare import ROWS
 
 WIDTH = 88
@@ -83,7 +84,7 @@ def is_users(name: str | None) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def shown(name: str | None) -> str:
+def preferred_name(name: str | None) -> str:
     """The preferred variable name of a value.
 
     >>> shown("h_1"), shown("%return"), shown("%choice12_3_grad"), shown(None)
@@ -241,7 +242,7 @@ class Planner:
             inside = [v for v in values(line) if v in self.layout.nested]
             total = self.own_width(op) + sum(self.width(o) for o in line)
             is_assigned = self.layout.is_root(op) and not isinstance(op, For | While)
-            target = sum(len(shown(o.name)) + 2 for o in op.outs) if is_assigned else 0
+            target = sum(len(preferred_name(o.name)) + 2 for o in op.outs) if is_assigned else 0
             if op in self.layout.choices:
                 if total + target > room:
                     self.spread_out(op)
@@ -250,10 +251,10 @@ class Planner:
             while inside and total + target > room:
                 widest = max(inside, key=self.width)
                 inside.remove(widest)
-                total -= self.width(widest) - len(shown(widest.name))
+                total -= self.width(widest) - len(preferred_name(widest.name))
                 self.layout.nested.discard(widest)
             for out in op.outs:
-                self.widths[out] = total if out in self.layout.nested else len(shown(out.name))
+                self.widths[out] = total if out in self.layout.nested else len(preferred_name(out.name))
         ending = [v for v in values(block.yields) if v in self.layout.nested]
         if sum(self.width(v) + 2 for v in ending) + len("return ()") > room and len(ending) > 1:
             self.layout.nested.difference_update(ending)
@@ -313,7 +314,7 @@ class Planner:
     def width(self, operand: Operand) -> int:
         """The approximate width of an operand."""
         if isinstance(operand, Value):
-            return self.widths.get(operand, len(shown(operand.name)))
+            return self.widths.get(operand, len(preferred_name(operand.name)))
         return len(operand.name or repr(operand.value)) if operand.value is not None else 0  # an omitted bound of a slice
 
 
@@ -343,11 +344,6 @@ def tail_ends(body: Block, until: bool) -> set[Value]:
     return ends
 
 
-def inner_ops(op: Op) -> list[Op]:
-    """The op and all ops inside it."""
-    return [op, *(inner for block in op.blocks for inner in walk(block))]
-
-
 @dataclass(slots=True)
 class History:
     """The positions in a block at which memory is written, side effects happen, and named variables are assigned."""
@@ -372,7 +368,7 @@ class History:
                 history.reads.setdefault(cell, []).append(k)
             if effect:
                 history.effects.append(k)
-            for name in names_given(op):
+            for name in filter(None, (value.name for value in defined_by(op))):
                 history.named.setdefault(name, []).append(k)
         return history
 
@@ -388,7 +384,7 @@ class History:
             return False
         if any(disturbed(self.writes.get(cell, []), start, stop, own) for cell in layout.memory.reads(op)):
             return False
-        inputs = [v for inner in inner_ops(op) for v in values(layout.inputs(inner))]
+        inputs = [v for inner in ops_within(op) for v in values(layout.inputs(inner))]
         return not any(v.name and disturbed(self.assigned(v.name, layout), start, stop, own) for v in inputs)
 
     def assigned(self, name: str, layout: Layout) -> list[int]:
@@ -409,19 +405,6 @@ class History:
 def disturbed(places: list[int], start: int, stop: int, own: int) -> bool:
     """Whether one of the sorted places is between the two, other than ``own``."""
     return any(place != own for place in places[bisect_right(places, start) : bisect_left(places, stop)])
-
-
-def names_given(op: Op) -> Iterator[str]:
-    """The names of the variables that an op, or one inside it, assigns."""
-    for out in op.outs:
-        if out.name:
-            yield out.name
-    for block in op.blocks:
-        for argument in block.args:
-            if argument.name:
-                yield argument.name
-        for inner in block.ops:
-            yield from names_given(inner)
 
 
 def between(places: list[int], start: int, stop: int) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from symgrad.ir.core import Apply, Block, Call, For, If, Op, Operand, Value, While
+from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape, Undefined
 from symgrad.ops.analysis.access_regions import PATHS
 from symgrad.ops.analysis.raising import may_raise
@@ -38,25 +39,15 @@ def is_opaque(row: Row) -> bool:
 
 
 @dataclass(slots=True)
-class Memory:
+class Memory(DisjointSets[Cell]):
     """The alias classes of one function."""
 
-    parent: dict[Cell, Cell] = field(default_factory=dict)
     read: dict[Op, frozenset[Cell]] = field(default_factory=dict)
     effects: dict[Op, tuple[frozenset[Cell], bool]] = field(default_factory=dict)
 
-    def find(self, cell: Cell) -> Cell:
-        """The representative of a cell's class."""
-        root = cell
-        while (up := self.parent.get(root, root)) != root:
-            root = up
-        while cell != root:
-            self.parent[cell], cell = root, self.parent.get(cell, cell)
-        return root
-
     def join(self, a: Cell, b: Cell) -> None:
         """Record that the two cells may share memory."""
-        self.parent[self.find(a)] = self.find(b)
+        self.unite(b, a)
 
     def same(self, a: Operand, b: Operand) -> None:
         """Record that two values may be the same object, or views of one."""

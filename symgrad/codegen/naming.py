@@ -14,9 +14,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from symgrad.codegen.describing import described
-from symgrad.codegen.layout import Layout, shown
+from symgrad.codegen.layout import Layout, preferred_name
 from symgrad.codegen.lifetimes import Lifetimes, Stretch
-from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While
+from symgrad.ir.core import Block, Call, For, Func, If, Operand, Value, While, walk
+from symgrad.ir.disjoint import DisjointSets
 from symgrad.ops.declare import ROWS
 from symgrad.text import identifier
 
@@ -146,24 +147,12 @@ class Occupied:
 
 
 @dataclass(slots=True)
-class Classes:
+class Classes(DisjointSets[Value]):
     """Sets of values that share a variable."""
 
-    parent: dict[Value, Value] = field(default_factory=dict)
     occupied: dict[Value, Occupied] = field(default_factory=dict)
     hints: dict[Value, Counter[str]] = field(default_factory=dict)
     wishes: dict[Value, list[Value]] = field(default_factory=dict)
-
-    def find(self, value: Value) -> Value:
-        """The representative of a value's class."""
-        root = value
-        while (up := self.parent.get(root, root)) is not root:
-            root = up
-        while value is not root:
-            up = self.parent.get(value, value)
-            self.parent[value] = root
-            value = up
-        return root
 
     def stretches(self, root: Value) -> list[Stretch]:
         """The lifetime of the variable of a class."""
@@ -172,8 +161,7 @@ class Classes:
     def join(self, a: Value, b: Value) -> None:
         """Let two values share a variable."""
         a, b = self.find(a), self.find(b)
-        if a is not b:
-            self.parent[b] = a
+        if self.unite(a, b):
             self.occupied[a].take(self.occupied.pop(b))
             self.hints[a].update(self.hints.pop(b))
 
@@ -238,7 +226,7 @@ def names_of_memory(block: Block, layout: Layout, known: dict[Value, str]) -> di
     for op in block.ops:
         if isinstance(op, Call) and ROWS[op.name].consumes and op.outs and isinstance(op.args[0], Value):
             out, buffer = op.outs[0], op.args[0]
-            first = known.get(buffer, shown(buffer.name) if buffer.name else "")
+            first = known.get(buffer, preferred_name(buffer.name) if buffer.name else "")
             maker = layout.producer.get(buffer)
             if first or maker is not None and op in layout.backward and maker not in layout.backward:
                 known[out] = first
@@ -253,13 +241,13 @@ def classes_of(func: Func, layout: Layout, kept: Iterable[Value]) -> tuple[Class
     lifetimes.function(func, kept)
     now = lifetimes.clock  # the first time step; from here on time runs forwards from 0
     classes = Classes()
-    slots = {v for op in loops(func.body) for v in op.outs}
-    counters = {op.outs[-1] for op in loops(func.body) if isinstance(op, For | While) and len(op.outs) > len(op.carried)}
+    slots = {v for op in walk(func.body) if op.blocks for v in op.outs}
+    counters = {op.outs[-1] for op in walk(func.body) if isinstance(op, For | While) and len(op.outs) > len(op.carried)}
     named = names_of_memory(func.body, layout, {})
     for value in variables(func.body, layout):
         if value not in classes.occupied:
             classes.occupied[value] = Occupied((start - now, end - now) for start, end in lifetimes.stretches.get(value, ()))
-            name = named.get(value, shown(value.name)) if value.name else "rounds" if value in counters else ""
+            name = named.get(value, preferred_name(value.name)) if value.name else "rounds" if value in counters else ""
             if name == "_" and layout.count.get(value):
                 name = ""  # a value that is read needs a name other than ``_``
             classes.hints[value] = Counter({name: 3 if value in slots else 1} if name else {})
@@ -275,14 +263,6 @@ def classes_of(func: Func, layout: Layout, kept: Iterable[Value]) -> tuple[Class
     return classes, 1 - now
 
 
-def loops(block: Block) -> Iterator[Op]:
-    for op in block.ops:
-        if op.blocks:
-            yield op
-            for inner in op.blocks:
-                yield from loops(inner)
-
-
 def assign_names(
     func: Func, layout: Layout, fixed: dict[Value, str], reserved: set[str], again: bool = False, is_read: bool = False
 ) -> dict[Value, str]:
@@ -294,7 +274,7 @@ def assign_names(
     classes, moments = classes_of(func, layout, fixed if again else ())
     everyone = list(variables(func.body, layout))
     roots = {value: classes.find(value) for value in everyone}
-    indices = {roots[op.index] for op in loops(func.body) if isinstance(op, For)}
+    indices = {roots[op.index] for op in walk(func.body) if isinstance(op, For)}
     returned = {roots[value] for value in func.body.yields if isinstance(value, Value) and value in roots}
     if is_read:
         name_gradients(func, classes, roots)
@@ -332,11 +312,9 @@ def name_gradients(func: Func, classes: Classes, roots: dict[Value, Value]) -> N
 
 def distinct_names(func: Func, layout: Layout, fixed: dict[Value, str], reserved: set[str]) -> dict[Value, str]:
     """A variable for each value, shared only where required, with a meaningless name: for text that is never read."""
-    classes = Classes()
+    classes: DisjointSets[Value] = DisjointSets()
     for a, b in forced(func.body, layout):
-        a, b = classes.find(a), classes.find(b)
-        if a is not b:
-            classes.parent[b] = a
+        classes.unite(a, b)
     name_of = {classes.find(value): name for value, name in fixed.items()}
     free = (name for k in itertools.count() if (name := f"v{k}") not in reserved and name not in fixed.values())
     for value in variables(func.body, layout):

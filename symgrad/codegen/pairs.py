@@ -72,8 +72,8 @@ def emit_pair(surface: Surface, halves: Halves, again: Again) -> Pair:
     stem, own, residuals = surface.name, halves.own, halves.residuals
     ahead, back, fallback = f"{stem}_forward_kernel", f"{stem}_backward_kernel", f"{stem}_numpy"
     words = words_of(surface, halves, again, {ahead, back, fallback, again.name})
-    keeping, kept = kept_arguments(surface, halves, again, words)
-    leaves, passed = only_read(halves.forward, surface.passed_leaves), only_read(halves.backward, given_to(halves, words))
+    keeping, kept = argument_lines(surface, halves, again, words)
+    leaves, passed = only_read(halves.forward, surface.passed_leaves), only_read(halves.backward, second_arguments(halves, words))
     out = filled(halves.out, converted_all(words.numpy, words.results[:own], halves.forward))
     gradients = filled(halves.gradients, converted_all(words.numpy, words.gradients, halves.backward))
     lines = [f"def {stem}({surface.signature}):", f"    {docstring(halves.doc)}", "    try:"]
@@ -107,7 +107,7 @@ def words_of(surface: Surface, halves: Halves, again: Again, taken: set[str]) ->
     return Words(results, gradients, kept, Spellings(numpy[0]))
 
 
-def kept_arguments(surface: Surface, halves: Halves, again: Again, words: Words) -> tuple[list[str], list[str]]:
+def argument_lines(surface: Surface, halves: Halves, again: Again, words: Words) -> tuple[list[str], list[str]]:
     """Lines that save the arguments of the rerun, where nothing else does, and the expressions that read them."""
     lines, kept = [], []
     for k, word in zip(again.places, words.kept, strict=True):
@@ -121,7 +121,7 @@ def kept_arguments(surface: Surface, halves: Halves, again: Again, words: Words)
     return lines, kept
 
 
-def given_to(halves: Halves, words: Words) -> list[str]:
+def second_arguments(halves: Halves, words: Words) -> list[str]:
     """The arguments of the second kernel: residuals, in the types that the first has returned, and seeds."""
     numpy, count = words.numpy, halves.residuals
     residuals = [numpy.exact(word, value.type) for word, value in zip(words.results[halves.own :], halves.backward.params, strict=False)]

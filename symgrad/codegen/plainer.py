@@ -12,7 +12,7 @@ import re
 from collections.abc import Container, Mapping
 from typing import Any, TypeGuard
 
-from symgrad.codegen.seam import FIELDS, alike
+from symgrad.codegen.seam import FIELDS, is_same_tree
 
 
 class Rewriting:
@@ -60,19 +60,19 @@ class Lighter(Rewriting):
         """Rewrite ``x[...]`` between operators to ``x``, ``-(-1.0)`` to ``1.0``, and a cross product by ``np.roll`` to ``np.cross``."""
         match node:
             case ast.Call(args=[ast.BinOp(left=ast.BinOp(left=one), op=ast.Sub(), right=ast.BinOp(right=other)), _]):
-                return crossed(one, other) if alike(node, turned(one, other)) else node
+                return crossed(one, other) if is_same_tree(node, cross_text(one, other)) else node
             case ast.BoolOp(op=ast.Or(), values=[count, ast.Constant(value=1)]) if (
                 "max" not in self.taken and (size := size_of(count)) is not None
             ):
                 return ast.Call(ast.Name("max"), [size, ast.Constant(1)], [])
             case ast.BinOp(left=left, op=op, right=right):
-                return ast.BinOp(whole(left), op, whole(right))
+                return ast.BinOp(without_full_slice(left), op, without_full_slice(right))
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=float() as value)) if value < 0:
                 return ast.Constant(-value)
             case ast.UnaryOp(op=ast.USub(), operand=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=float()) as number)):
                 return number
             case ast.UnaryOp(op=op, operand=operand):
-                return ast.UnaryOp(op, whole(operand))
+                return ast.UnaryOp(op, without_full_slice(operand))
         return node
 
 
@@ -86,7 +86,7 @@ def size_of(count: ast.expr) -> ast.expr | None:
     return None
 
 
-def turned(a: ast.expr, b: ast.expr) -> ast.expr:
+def cross_text(a: ast.expr, b: ast.expr) -> ast.expr:
     """The text of ``np.cross`` of two arrays as the row emits it."""
     one, other = ast.unparse(a), ast.unparse(b)
     text = f"np.roll(({one}) * np.roll({other}, -1, axis=-1) - np.roll({one}, -1, axis=-1) * ({other}), -1, axis=-1)"
@@ -98,7 +98,7 @@ def crossed(a: ast.expr, b: ast.expr) -> ast.expr:
     return ast.Call(ast.Attribute(ast.Name("np"), "cross"), [a, b], [])
 
 
-def whole(node: ast.expr) -> ast.expr:
+def without_full_slice(node: ast.expr) -> ast.expr:
     """``x`` for ``x[...]``."""
     match node:
         case ast.Subscript(value=array, slice=ast.Constant(value=value)) if value is Ellipsis:
@@ -113,7 +113,7 @@ def lighten(statement: ast.stmt, taken: Container[str]) -> None:
         case ast.AugAssign(value=ast.Call(func=ast.Attribute(value=array, attr="copy"), args=[], keywords=[])):
             statement.value = lighter.rewritten(array)
         case ast.AugAssign(value=value):
-            statement.value = whole(lighter.rewritten(value))
+            statement.value = without_full_slice(lighter.rewritten(value))
         case ast.Assign(value=value):
             statement.value = lighter.rewritten(value)
 
@@ -157,7 +157,7 @@ def respell(statement: ast.stmt, line: str, constants: Mapping[str, ast.expr]) -
         return set()
     if is_reversed(own) and not is_reversed(value):
         value = ast.Call(own.func, [value], [])
-    if not alike(ours.rewritten(own), theirs.rewritten(value)):
+    if not is_same_tree(ours.rewritten(own), theirs.rewritten(value)):
         return set()
     setattr(statement, "iter" if isinstance(statement, ast.For) else "value", value)
     return {node.id for node in ast.walk(value) if isinstance(node, ast.Name)} & constants.keys()
@@ -169,7 +169,7 @@ def is_written(statement: ast.stmt, line: str, constants: Mapping[str, ast.expr]
         users = ast.parse(line.strip()).body[0]
     except (SyntaxError, ValueError, IndexError):
         return False
-    return type(users) is type(statement) and alike(Canonical(constants).rewritten(statement), Canonical(constants).rewritten(users))
+    return type(users) is type(statement) and is_same_tree(Canonical(constants).rewritten(statement), Canonical(constants).rewritten(users))
 
 
 def over_items(loop: ast.For, line: str) -> None:
@@ -215,7 +215,7 @@ def head(statement: Any) -> list[Any]:
 
 def is_same_target(ours: list[Any], theirs: list[Any]) -> bool:
     """Whether both assign to the same targets, or the user's target is ``_``, which nothing reads."""
-    return alike(ours, theirs) or [getattr(node, "id", None) for node in theirs] == ["_"]
+    return is_same_tree(ours, theirs) or [getattr(node, "id", None) for node in theirs] == ["_"]
 
 
 def is_reversed(node: ast.expr) -> TypeGuard[ast.Call]:

@@ -132,13 +132,13 @@ def to_text(tree: ast.Module) -> tuple[str, ast.Module]:
     try:
         text = printed(tree)
         read = ast.parse(text)
-        if alike(read, tree):
+        if is_same_tree(read, tree):
             return text, read
     except (AttributeError, AssertionError, NotImplementedError, SyntaxError, TypeError, ValueError):
         pass
     text = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
     read = ast.parse(text)
-    if not alike(read, tree):
+    if not is_same_tree(read, tree):
         raise AssertionError(f"a tree that cannot be printed: {text}")
     return text, read
 
@@ -191,7 +191,7 @@ def in_place(node: Any, context: ast.expr_context) -> Any:
     return copy
 
 
-def alike(a: Any, b: Any) -> bool:
+def is_same_tree(a: Any, b: Any) -> bool:
     """Whether two trees are the same program; contexts and positions do not count."""
     kind: Any = type(a)
     if kind is not type(b):
@@ -199,11 +199,11 @@ def alike(a: Any, b: Any) -> bool:
     if kind is str:
         return bool(a == b)
     if kind is list:
-        return len(a) == len(b) and all(map(alike, a, b))
+        return len(a) == len(b) and all(map(is_same_tree, a, b))
     if isinstance(a, ast.AST):
         for name in FIELDS[kind]:
             one, other = getattr(a, name, None), getattr(b, name, None)
-            if one is not other and not alike(one, other):
+            if one is not other and not is_same_tree(one, other):
                 return False
         return True
     return repr(a) == repr(b)

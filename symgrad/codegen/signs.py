@@ -104,7 +104,7 @@ def sign(statement: ast.stmt) -> None:
 
 
 def add_positive(statement: ast.AugAssign) -> None:
-    """Subtract what is added with a minus sign, and add what is subtracted so, in place."""
+    """Turn additions of negated terms into subtractions, and subtractions of negated terms into additions, in place."""
     opposite = ast.Sub() if isinstance(statement.op, ast.Add) else ast.Add()
     match statement.value:
         case ast.BinOp(left=left, op=ast.Sub(), right=right) if (one := positive(left)) is not None:

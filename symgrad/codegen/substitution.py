@@ -18,6 +18,7 @@ from typing import Any
 from symgrad.codegen.seam import replaced
 from symgrad.codegen.signs import added, sign
 from symgrad.codegen.texts import Mark
+from symgrad.ir.disjoint import DisjointSets
 
 WIDTH = 96
 INDENT = 4
@@ -34,7 +35,7 @@ NUMBER = re.compile(r"(_\d+)+$")
 
 @dataclass(slots=True)
 class Effects:
-    """What a statement does to names: loads (with repetitions), stores, and changes in place."""
+    """The effects of a statement on names: loads (with repetitions), stores, and changes in place."""
 
     loads: list[str] = field(default_factory=list)
     stores: set[str] = field(default_factory=set)
@@ -104,37 +105,31 @@ def root_of(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-class Aliases:
+class Aliases(DisjointSets[str]):
     """Classes of names that may share memory: those of the names in expressions that are no arithmetic."""
 
     def __init__(self, body: list[ast.stmt]) -> None:
-        self.parent: dict[str, str] = {}
+        super().__init__()
         for node in (node for statement in body for node in ast.walk(statement)):
             match node:
                 case ast.Assign(targets=targets, value=value):
-                    self.join([*shown([*targets]), *shown([value])])
+                    self.join([*names_shown([*targets]), *names_shown([value])])
                 case ast.For(target=target, iter=items):
-                    self.join([*shown([target]), *shown([items])])
+                    self.join([*names_shown([target]), *names_shown([items])])
                 case ast.Call(func=ast.Attribute(value=owner, attr=attribute), args=args) if attribute in CHANGING:
-                    self.join([*shown([owner]), *shown(args)])
-
-    def find(self, name: str) -> str:
-        """The representative of a name's class."""
-        while (up := self.parent.get(name, name)) != name:
-            name = up
-        return name
+                    self.join([*names_shown([owner]), *names_shown(args)])
 
     def join(self, names: list[str]) -> None:
         """Record that these names may share memory."""
         for name in names[1:]:
-            self.parent[self.find(name)] = self.find(names[0])
+            self.unite(names[0], name)
 
     def shared(self, names: set[str], others: set[str]) -> bool:
         """Whether one of the names may share memory with one of the others."""
         return not {self.find(name) for name in names}.isdisjoint({self.find(other) for other in others})
 
 
-def shown(nodes: list[ast.expr]) -> Iterator[str]:
+def names_shown(nodes: list[ast.expr]) -> Iterator[str]:
     """The names whose memory the values of expressions may show."""
     for node in nodes:
         match node:
@@ -144,7 +139,7 @@ def shown(nodes: list[ast.expr]) -> Iterator[str]:
                 if name not in ("np", "math"):
                     yield name
             case _:
-                yield from shown([child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)])
+                yield from names_shown([child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)])
 
 
 @dataclass(slots=True)
@@ -229,7 +224,7 @@ class Substitution:
         return True
 
     def rename(self, body: list[ast.stmt], place: int, reader: int, name: str) -> bool:
-        """Assign to ``x`` at once where ``x = t`` is all that reads a temporary; return whether that was possible."""
+        """Assign to ``x`` directly where ``x = t`` is the only reader of a temporary; return whether that was possible."""
         match body[reader]:
             case ast.Assign(targets=[ast.Name(id=other)], value=ast.Name(id=read)) if read == name and not self.is_kept(name):
                 between = [Effects.of(statement) for statement in body[place + 1 : reader]]
@@ -243,7 +238,7 @@ class Substitution:
         return False
 
     def add_up(self, body: list[ast.stmt], place: int, name: str, value: ast.expr, depth: int) -> bool:
-        """Write ``t = a + b`` where ``t += b`` comes after ``t = a``, in the place of the addition; return whether they do."""
+        """Write ``t = a + b`` in place of ``t = a`` and a later ``t += b``; return whether the statements have this form."""
         first = next((k for k in range(place + 1, len(body)) if name in (e := Effects.of(body[k])).loads or name in e.stores), None)
         if first is None or not isinstance(value, ast.BinOp | ast.UnaryOp) or name in self.single:
             return False
@@ -419,7 +414,7 @@ def is_copy(value: ast.expr) -> bool:
 
 
 def with_value(statement: ast.stmt, name: str, value: ast.expr) -> ast.stmt | None:
-    """A copy of a statement with a value in the place of a name."""
+    """A copy of a statement with a value in place of a name."""
     if isinstance(statement, ast.If | ast.For):
         field_ = "test" if isinstance(statement, ast.If) else "iter"
         parts = dict(ast.iter_fields(statement))

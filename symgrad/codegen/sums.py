@@ -11,7 +11,7 @@ import ast
 from collections.abc import Container, Mapping
 from typing import Any
 
-from symgrad.codegen.seam import alike, negated
+from symgrad.codegen.seam import is_same_tree, negated
 from symgrad.codegen.signs import added, sign
 from symgrad.codegen.substitution import INDENT, WIDTH, Effects, width
 from symgrad.codegen.texts import Mark
@@ -47,7 +47,7 @@ def addition_of(statement: ast.stmt, lists: Container[str]) -> ast.stmt | None:
         case ast.Assign(
             targets=[ast.Subscript(value=ast.Name(id=name)) as target],
             value=ast.BinOp(left=item, op=ast.Add() | ast.Sub() as op, right=term),
-        ) if name in lists and alike(target, item):
+        ) if name in lists and is_same_tree(target, item):
             return ast.AugAssign(target, op, term)
     return None
 
@@ -65,7 +65,7 @@ def join(first: ast.stmt, second: ast.stmt, single: Container[str], depth: int) 
             ast.AugAssign(target=ast.Name(id=other), op=ast.Add() | ast.Sub() as op, value=term),
         ) if name == other:
             both = ast.Add() if type(op) is type(sense) else ast.Sub()
-            is_twice = isinstance(both, ast.Add) and alike(value, term)
+            is_twice = isinstance(both, ast.Add) and is_same_tree(value, term)
             joined = ast.AugAssign(
                 first.target, sense, ast.BinOp(ast.Constant(2), ast.Mult(), value) if is_twice else added(value, both, term)
             )
@@ -104,8 +104,8 @@ def with_one_test(body: list[ast.stmt], marks: Mapping[ast.stmt, Mark]) -> list[
 
 def continues(first: ast.If, second: ast.If) -> bool:
     """Add the branches of the second statement to those of the first, in place, if both have the same test; return whether they do."""
-    is_opposite = alike(negated(first.test), second.test) or alike(first.test, negated(second.test))
-    if not is_opposite and not alike(first.test, second.test):
+    is_opposite = is_same_tree(negated(first.test), second.test) or is_same_tree(first.test, negated(second.test))
+    if not is_opposite and not is_same_tree(first.test, second.test):
         return False
     effects, test = Effects.of(first), Effects.of(first.test)
     ends = any(isinstance(node, ast.Break | ast.Continue | ast.Return | ast.Raise) for node in ast.walk(first))

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TypeGuard
 
 from symgrad.codegen.plainer import Canonical, lighten, lighten_tape, over_items, respell, targets_of
-from symgrad.codegen.seam import alike
+from symgrad.codegen.seam import is_same_tree
 from symgrad.codegen.substitution import Substitution
 from symgrad.codegen.sums import summed_up, with_one_test, with_pops
 from symgrad.codegen.texts import Mark
@@ -337,7 +337,7 @@ def chained(body: list[ast.stmt]) -> list[ast.stmt]:
         last = out[-1] if out else None
         if last is not None and begins_cotangent(last) and begins_cotangent(statement):
             targets = [*last.targets, *statement.targets]
-            if alike(last.value, statement.value) and sum(len(ast.unparse(target)) + 3 for target in targets) < WIDTH - 16:
+            if is_same_tree(last.value, statement.value) and sum(len(ast.unparse(target)) + 3 for target in targets) < WIDTH - 16:
                 last.targets = targets
                 continue
         out.append(statement)

@@ -10,7 +10,7 @@ from copy import deepcopy
 from typing import Any
 
 from symgrad.api import grad
-from symgrad.command.target import EXAMPLES, arguments, asked, called, load
+from symgrad.command.target import EXAMPLES, arguments, called, load, parse_wrt
 from symgrad.command.terminal import coloured, painted
 from symgrad.command.usage import Usage
 from symgrad.targets import TARGETS
@@ -21,7 +21,7 @@ def arguments_needed(options: argparse.Namespace) -> tuple[str, Any, tuple[Any, 
     """The name of the function, the function, and arguments; Usage if there are none."""
     module, name, function = load(options.target)
     args = arguments(options, module, name, function)
-    grad(function, asked(options))  # a function without a derivative is refused before it is called
+    grad(function, parse_wrt(options))  # a function without a derivative is refused before it is called
     if args is None:
         raise Usage(f"no arguments to try {name} with: give --args 'np.ones(3), 2.0', or {EXAMPLES} in the module")
     return name, function, args
@@ -31,7 +31,7 @@ def check(options: argparse.Namespace) -> int:
     """Compare the derivatives in both modes with differences, as ``check_grads`` does; 1 if one differs."""
     name, function, args = arguments_needed(options)
     modes = tuple(options.modes.replace(" ", "").split(","))
-    words = {"wrt": asked(options), "directions": options.directions, "jit": options.jit}
+    words = {"wrt": parse_wrt(options), "directions": options.directions, "jit": options.jit}
     with called(name):
         comparisons = compare_grads(function, args, options.order, modes, **words)
     wrong = [comparison for comparison in comparisons if not comparison.agrees]
@@ -59,7 +59,7 @@ def bench(options: argparse.Namespace) -> int:
         kinds: list[tuple[str, bool]] = [("gradient, NumPy", False)]
         kinds += [("gradient, numba", True)] if TARGETS["numba"].missing() is None else []
         for title, jit in kinds:
-            derived = grad(function, asked(options), jit=jit)
+            derived = grad(function, parse_wrt(options), jit=jit)
             first = timeit.timeit(lambda derived=derived: derived(*deepcopy(args)), number=1)  # type: ignore[misc]
             rows.append((title, first, timed(derived, args, options.repeat)))
     plain = rows[0][2]

@@ -13,7 +13,7 @@ from typing import Any
 from symgrad.api import grad, saved_text
 from symgrad.bound import Bound
 from symgrad.command.plain import plain
-from symgrad.command.target import arguments, asked, call_of, called, derive, load, own_source
+from symgrad.command.target import arguments, call_of, called, derive, load, own_source, parse_wrt
 from symgrad.command.terminal import coloured, painted, python
 from symgrad.command.usage import Usage
 from symgrad.errors import SaveError
@@ -33,7 +33,7 @@ def show(options: argparse.Namespace) -> int:
     facts: dict[str, Any] = {"target": options.target, "source": own_source(derived), "ir" if is_ir else "gradient_source": text}
     if args is not None:
         with called(name):
-            gradient = grad(function, asked(options), strict=options.strict)(*args)
+            gradient = grad(function, parse_wrt(options), strict=options.strict)(*args)
             facts |= {"arguments": args, "value": function(*args), "gradient": gradient}
             if options.order > 1:
                 facts["derivative"] = derived(*args)

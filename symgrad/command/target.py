@@ -73,7 +73,7 @@ def load_file(path: Path) -> ModuleType:
     except SyntaxError as error:
         raise Usage(f"{path} is not Python: {error}") from None
     except (Exception, SystemExit) as error:
-        raise Usage(f"{path} cannot be imported: {said(error)}") from None
+        raise Usage(f"{path} cannot be imported: {one_line(error)}") from None
     return module
 
 
@@ -87,10 +87,10 @@ def load_module(name: str) -> ModuleType:
     except (ModuleNotFoundError, SyntaxError) as error:
         raise Usage(str(error)) from None
     except (Exception, SystemExit) as error:
-        raise Usage(f"{name} cannot be imported: {said(error)}") from None
+        raise Usage(f"{name} cannot be imported: {one_line(error)}") from None
 
 
-def said(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """An exception in one line, with the user's line that raised it."""
     message = " ".join(str(error).split())
     words = f"{type(error).__name__}: {message}" if message else type(error).__name__
@@ -141,7 +141,7 @@ def data_of(module: ModuleType) -> dict[str, Any]:
     }
 
 
-def asked(options: argparse.Namespace) -> Any:
+def parse_wrt(options: argparse.Namespace) -> Any:
     """The ``wrt`` of ``--wrt x,w``."""
     return wrt_of(options.wrt)
 
@@ -152,7 +152,7 @@ def asked(options: argparse.Namespace) -> Any:
 def derive(function: Any, options: argparse.Namespace, call: tuple[Any, ...], words: dict[str, Any]) -> Any:
     """Return the derivative of the requested order, for the arguments of ``call_of``."""
     flags = {name: getattr(options, name, False) for name in ("value", "strict", "jit")}
-    return derivative_of_order(function, asked(options), getattr(options, "order", 1), call, words.get("signature"), **flags)
+    return derivative_of_order(function, parse_wrt(options), getattr(options, "order", 1), call, words.get("signature"), **flags)
 
 
 def call_of(options: argparse.Namespace, args: tuple[Any, ...] | None, function: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -184,7 +184,7 @@ def called(name: str) -> Iterator[None]:
     except (SymgradError, Usage, KeyboardInterrupt, BrokenPipeError):
         raise
     except (Exception, SystemExit) as error:
-        raise Usage(f"{name} raised {said(error)}") from None
+        raise Usage(f"{name} raised {one_line(error)}") from None
 
 
-__all__ = ["arguments", "asked", "call_of", "called", "derive", "load", "own_source"]
+__all__ = ["arguments", "parse_wrt", "call_of", "called", "derive", "load", "own_source"]

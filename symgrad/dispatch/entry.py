@@ -51,7 +51,7 @@ class World:
                 if arguments is not None or root_of(relied.text) not in names
             )
             and all(
-                alike(read_captured(function, expression, self.objects, arguments or {}, item), item)
+                is_alike(read_captured(function, expression, self.objects, arguments or {}, item), item)
                 for expression, item in self.captured
                 if arguments is not None or root_of(expression) in self.objects or root_of(expression) not in names
             )
@@ -148,15 +148,15 @@ def read_captured(
         return None
 
 
-def alike(one: Abstract | None, other: Abstract) -> bool:
+def is_alike(one: Abstract | None, other: Abstract) -> bool:
     """Whether two abstract values are equal except for the names of extents."""
     match one, other:
         case Array(shape=first), Array(shape=second) if first is not None and second is not None:
             return (one.dtype, one.layout) == (other.dtype, other.layout) and [e == 1 for e in first] == [e == 1 for e in second]
         case Tree(), Tree():
-            return (one.kind, one.names) == (other.kind, other.names) and all(map(alike, one.items, other.items))
+            return (one.kind, one.names) == (other.kind, other.names) and all(map(is_alike, one.items, other.items))
         case Many(), Many():
-            return one.kind is other.kind and alike(one.item, other.item)
+            return one.kind is other.kind and is_alike(one.item, other.item)
     return one == other
 
 

@@ -10,7 +10,7 @@ from symgrad.eager.dump import dump
 from symgrad.eager.node import MODE, SWEEPS, Function, Node, switch
 from symgrad.eager.record import Record
 from symgrad.eager.staged import Staged, engine_gradients
-from symgrad.eager.tensor import Tensor, found_gradient
+from symgrad.eager.tensor import Tensor, stored_gradient
 from symgrad.errors import NotReached, required
 from symgrad.tracebacks import boundary, refused
 from symgrad.vocabulary.dispatch import STATIC
@@ -124,9 +124,9 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False,
         if tensor._node is None:
             accumulate(tensor, gradient._value)
         else:
-            tensor._grad = found_gradient(gradient._value)
+            tensor._grad = stored_gradient(gradient._value)
     for part in unused_parts(record):
-        part._grad = found_gradient(np.zeros_like(part._value))
+        part._grad = stored_gradient(np.zeros_like(part._value))
     if not retain_graph:
         for node in record.nodes:
             node.free()
@@ -135,7 +135,7 @@ def backward(tensors: Any, grad_tensors: Any = None, retain_graph: bool = False,
 def accumulate(tensor: Tensor, gradient: Array) -> None:
     """Add to ``grad``, in place."""
     if tensor._grad is None:
-        tensor._grad = found_gradient(gradient)
+        tensor._grad = stored_gradient(gradient)
         tensor._grad._name = f"{tensor.name}@GRAD" if tensor._name else None
     else:
         tensor._grad.renew(tensor._grad._value + gradient)

@@ -98,7 +98,7 @@ def run_hooks(tensor: Tensor, gradient: Tensor, hooks: Iterable[Callable[[Tensor
     return gradient
 
 
-def as_used(edge: Edge) -> Tensor:
+def at_use(edge: Edge) -> Tensor:
     """Return a tensor with its state at the use: the leaf itself, or a substitute."""
     if edge.node is None:
         return edge.tensor  # type: ignore[no-any-return]
@@ -220,7 +220,7 @@ class Staged:
             parts = node.call(cotangents)
         for edge, part in zip(node.inputs, parts, strict=True):
             if type(edge) is Edge and part is not None:
-                self.receive(as_used(edge), part)
+                self.receive(at_use(edge), part)
 
 
 __all__ = ["Staged", "engine_gradients", "seed_array"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.eager.node import MODE, SWEEPS, Edge, Node, Recorded, operation, switch
-from symgrad.eager.views import Carried, View, apart, rewrite, shown, store
+from symgrad.eager.views import Carried, View, record_detached, record_view, rewrite, store
 from symgrad.errors import FreedGraph, LeafInPlace
 from symgrad.functional import tensors as functions
 from symgrad.record.operations import MISFIT, misfit, settings_of
@@ -79,7 +79,7 @@ class Tensor(Methods["Tensor"]):
     _is_gradient: bool  #: whether it is a gradient computed by ``backward``
 
     def __init__(self, value: Array, stop_gradient: bool = True, name: str | None = None) -> None:
-        begun(self, array_of(value), stop_gradient, name)
+        new_leaf(self, array_of(value), stop_gradient, name)
 
     def __getstate__(self) -> dict[str, Any]:
         slots = [name for kind in type(self).__mro__ for name in getattr(kind, "__slots__", ())]
@@ -230,7 +230,7 @@ class Tensor(Methods["Tensor"]):
 
     def detach(self) -> Tensor:
         """A tensor of the same elements without their record: a store to one is seen by the other, and no derivative passes."""
-        tensor: Tensor = apart(holding(self._value), self)
+        tensor: Tensor = record_detached(holding(self._value), self)
         return tensor
 
     def clone(self) -> Tensor:
@@ -313,7 +313,7 @@ class Tensor(Methods["Tensor"]):
             store(self, index, value)
 
 
-def begun(tensor: Tensor, value: Array, stop_gradient: bool, name: str | None) -> Tensor:
+def new_leaf(tensor: Tensor, value: Array, stop_gradient: bool, name: str | None) -> Tensor:
     """Initialise a tensor to which no operation was applied yet."""
     tensor._value = value
     tensor.stop_gradient = stop_gradient
@@ -327,10 +327,10 @@ def begun(tensor: Tensor, value: Array, stop_gradient: bool, name: str | None) -
 
 def holding(value: Array, stop_gradient: bool = True) -> Tensor:
     """A tensor of an array that nothing else writes to."""
-    return begun(Tensor.__new__(Tensor), value, stop_gradient, None)
+    return new_leaf(Tensor.__new__(Tensor), value, stop_gradient, None)
 
 
-def found_gradient(value: Array) -> Tensor:
+def stored_gradient(value: Array) -> Tensor:
     """The gradient that ``backward`` stores at a tensor; it requires a gradient itself, and may be stored to."""
     tensor = holding(value, False)
     tensor._is_gradient = True
@@ -370,7 +370,7 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
             value = None
         else:
             kind = type(operand)
-            value = operand if kind in NUMBERS else float(operand) if kind is np.float64 else own(operand)
+            value = operand if kind in NUMBERS else float(operand) if kind is np.float64 else own_array(operand)
             edges.append(value)
         values.append(value)
     try:
@@ -379,7 +379,7 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
         raise misfit(function, values, settings, error) from None
     if not active:
         if getattr(function, "shows", False):
-            return shown(holding(np.asarray(result)), inputs[0], function, settings)
+            return record_view(holding(np.asarray(result)), inputs[0], function, settings)
         if type(result) is np.ndarray:
             return holding(result)
         return [holding(np.asarray(one)) for one in result] if isinstance(result, tuple) else holding(np.asarray(result))
@@ -397,11 +397,11 @@ def apply(function: Callable[..., Any], *inputs: Any, **settings: Any) -> Any:
             out._slot = slot
         outs.append(out)
     if getattr(function, "shows", False):
-        return shown(outs[0], inputs[0], function, settings)
+        return record_view(outs[0], inputs[0], function, settings)
     return outs if several else outs[0]
 
 
-def own(value: Any) -> Array:
+def own_array(value: Any) -> Array:
     """An array of its own for a value that is neither a tensor nor a number."""
     plain_array = type(value) is np.ndarray and value.dtype.isnative and value.dtype != object
     return value.copy() if plain_array else array_of(value)

@@ -72,7 +72,7 @@ class Memory:
         for family in others:
             family.value = elements[places(self.shape, family.origin)]
             for member, steps in family.members():
-                member.replace(made_by(steps, family.value))
+                member.replace(apply_views(steps, family.value))
 
 
 class Family:
@@ -177,7 +177,7 @@ def living(references: list[Any]) -> list[Any]:
     return [one for reference in references if (one := reference()) is not None]
 
 
-def made_by(steps: Steps, array: Array) -> Array:
+def apply_views(steps: Steps, array: Array) -> Array:
     """Apply functions to an array in turn."""
     for function, settings in steps:
         array = np.asarray(function(array, **settings))
@@ -186,7 +186,7 @@ def made_by(steps: Steps, array: Array) -> Array:
 
 def places(shape: tuple[int, ...], steps: Steps) -> Array:
     """Which elements of an array of this shape, counted as one row, a view shows."""
-    return made_by(steps, np.arange(math.prod(shape)).reshape(shape))
+    return apply_views(steps, np.arange(math.prod(shape)).reshape(shape))
 
 
 # ------------------------------------------------------------------ becoming members
@@ -200,12 +200,12 @@ def view_of(tensor: Any) -> View:
     return view
 
 
-def shown(tensor: Any, source: Any, function: Callable[..., Any], settings: dict[str, Any]) -> Any:
+def record_view(tensor: Any, source: Any, function: Callable[..., Any], settings: dict[str, Any]) -> Any:
     """Record that a tensor is a view of its source, unless its elements were copied."""
     family, steps = view_of(source)
     step = ((function, settings),)
     if function in RESHAPING and (family.origin or steps):
-        layout = made_by((*family.origin, *steps), np.empty(family.memory.shape, np.int8))
+        layout = apply_views((*family.origin, *steps), np.empty(family.memory.shape, np.int8))
         if not np.may_share_memory(np.asarray(function(layout, **settings)), layout):
             return tensor
     if not MODE.enabled and not source.stop_gradient:
@@ -216,7 +216,7 @@ def shown(tensor: Any, source: Any, function: Callable[..., Any], settings: dict
     return tensor
 
 
-def apart(tensor: Any, source: Any) -> Any:
+def record_detached(tensor: Any, source: Any) -> Any:
     """Note that a tensor shows all elements of another, and that no derivative passes between them."""
     family, steps = view_of(source)
     tensor._view = (Family(tensor, family.memory, (*family.origin, *steps)), ())
@@ -269,8 +269,8 @@ def rewrite(tensor: Any, array: Array) -> None:
         array = elements.reshape(family.value.shape)
     family.value = array
     for member, inner in family.members():
-        member.replace(made_by(inner, array))
+        member.replace(apply_views(inner, array))
     family.memory.spread(family)
 
 
-__all__ = ["Carried", "View", "apart", "rewrite", "shown", "store"]
+__all__ = ["Carried", "View", "record_detached", "rewrite", "record_view", "store"]

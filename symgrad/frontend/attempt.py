@@ -35,13 +35,13 @@ from symgrad.frontend.containers.results import (
 )
 from symgrad.frontend.flow.entry_copies import copy_written
 from symgrad.frontend.functions.activation import body_result
-from symgrad.frontend.functions.recursion import close, keep_arguments
+from symgrad.frontend.functions.recursion import close_over, keep_arguments
 from symgrad.frontend.library.messages import change_loggers
 from symgrad.frontend.objects.assigned_attributes import enter_assigned
 from symgrad.frontend.objects.columns import split
 from symgrad.frontend.objects.derived import NAMESPACE, STORAGE, check_container, check_given, check_named_tuple, is_remade, storage_of
 from symgrad.frontend.objects.dicts import COUNTED
-from symgrad.frontend.objects.distinct import related_outside, told_apart
+from symgrad.frontend.objects.distinct import distinct_pairs, related_outside
 from symgrad.frontend.objects.outside import constant_text
 from symgrad.frontend.objects.reading import check_namespaces, owner_name, users_bases
 from symgrad.frontend.objects.stored import FROM_OUTSIDE, Storing
@@ -172,7 +172,7 @@ class Attempt:
             check_namespaces(ctx, self.source.loc(node))
         funcs = applied(body)
         if funcs:
-            close(ctx, body)
+            close_over(ctx, body)
         self.read_copies(ctx.stored)
         for text, held in ctx.captured.items():
             if held.text not in ctx.arrays:
@@ -190,7 +190,7 @@ class Attempt:
             raise LoggersChange
         mutated = self.written_to(ctx, func, node)
         related = related_outside(self.known, self.joined, {*mutated, *ctx.stored, *ctx.identities}) if self.known or self.joined else ()
-        apart = told_apart(ctx, self.known, self.joined, self.signature) if ctx.stored or ctx.identities else ()
+        apart = distinct_pairs(ctx, self.known, self.joined, self.signature) if ctx.stored or ctx.identities else ()
         return Lowered(func, self.inputs, result, list(ctx.captured.values()), dict(ctx.external_names),
                        tuple(map(root_of, mutated)), tuple(path for path in mutated if path not in self.stored),
                        tuple(ctx.caught), ctx.state.dead, relied_on(ctx),

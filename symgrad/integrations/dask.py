@@ -108,7 +108,7 @@ class ShardedSum(Objective):
         self.load, self.progress = callable_or_none("load", load), callable_or_none("progress", progress)
         callable_or_none("penalty", penalty)
         self.penalty = None if penalty is None else OfFunction(penalty, (), jit)
-        self.retries, self.timeout = whole("retries", retries), positive("timeout", timeout)
+        self.retries, self.timeout = natural_number("retries", retries), positive("timeout", timeout)
         self.client = client_of(client)
         self._lock = threading.Lock()
         self._data: list[Any] = []  #: the shards on the cluster
@@ -299,7 +299,7 @@ class ShardedSum(Objective):
     def _name(self, k: int) -> str:
         """Describe a shard."""
         shard = self.shards[k]
-        parts = ", ".join(map(shown, shard)) if type(shard) is tuple else shown(shard)
+        parts = ", ".join(map(described, shard)) if type(shard) is tuple else described(shard)
         return f"shard {k} of {len(self.shards)}, the first of which is 0: {parts}"
 
     def __repr__(self) -> str:
@@ -349,7 +349,7 @@ def callable_or_none(name: str, value: Any) -> Any:
     return value
 
 
-def whole(name: str, value: Any) -> int:
+def natural_number(name: str, value: Any) -> int:
     """A whole number from 0 on."""
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise BadArgument(f"{name} is {value!r}", hint="a whole number, 0 or more")
@@ -363,6 +363,6 @@ def positive(name: str, value: Any) -> float:
     return float(value)
 
 
-def shown(value: Any) -> str:
+def described(value: Any) -> str:
     """Describe a part of a shard in a message: arrays by their shape, anything else in at most one line."""
     return f"an array of the shape {value.shape}" if isinstance(value, np.ndarray) else reprlib.repr(value)

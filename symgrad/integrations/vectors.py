@@ -12,7 +12,7 @@ from symgrad.errors import BadArgument
 from symgrad.jacobians import jacobian
 from symgrad.jit import Jit
 from symgrad.sparse import scipy_sparse
-from symgrad.trees import Form, beside, form_of, pairs
+from symgrad.trees import Form, form_of, items_in_order, pairs
 from symgrad.verification.agreement import children
 from symgrad.verification.directions import with_items
 
@@ -94,7 +94,9 @@ def in_order(example: Any, tree: Any) -> Any:
     items = children(example)
     if items is None:
         return tree
-    return with_items(example, [in_order(item, part) for item, part in zip(items, beside(example, tree, "the result"), strict=True)])
+    return with_items(
+        example, [in_order(item, part) for item, part in zip(items, items_in_order(example, tree, "the result"), strict=True)]
+    )
 
 
 def matrix(nested: Any, rows: Form, columns: Form) -> Any:

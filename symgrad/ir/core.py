@@ -328,7 +328,7 @@ def same_operand(a: Operand, b: Operand) -> bool:
 
 
 def resolved(operand: Operand, table: Mapping[Value, Operand]) -> Operand:
-    """What replaces an operand; chains of replacements are followed."""
+    """The replacement of an operand; chains of replacements are followed."""
     while isinstance(operand, Value) and operand in table:
         operand = table[operand]
     return operand
@@ -396,8 +396,7 @@ def clone_op(op: Op, table: dict[Value, Operand], new: Any, fresh: Any) -> Op:
 
 def holds_complex(func: Func, seen: frozenset[int] = frozenset()) -> bool:
     """Whether a value of a function, or of its callees, is known to be complex."""
-    values = [*func.body.args, *(v for op in walk(func.body) for v in (*op.outs, *(a for block in op.blocks for a in block.args)))]
-    if any(is_complex(v.type) for v in values) or any(is_complex(y.type) for y in func.body.yields):
+    if any(is_complex(v.type) for v in definitions(func.body)) or any(is_complex(y.type) for y in func.body.yields):
         return True
     inner = [op.func for op in walk(func.body) if isinstance(op, Apply) and op.func is not None and id(op.func) not in seen]
     return any(holds_complex(one, seen | {id(func), id(one)}) for one in inner)
@@ -464,5 +463,5 @@ def invariant_ops(block: Block, varying: set[Value], may_move: Callable[[Call], 
 
 
 __all__ = ["FALSE", "NONE", "ONE", "TRUE", "UNDEF", "UNKNOWN", "ZERO", "Apply", "Block", "Call", "Const", "For", "Func", "If", "Op"]
-__all__ += ["Operand", "Undef", "Value", "While", "applied", "callees", "clone", "clone_block", "definitions", "holds_complex"]
-__all__ += ["invariant_ops", "operands_within", "reachable", "substitute", "uses", "walk"]
+__all__ += ["Operand", "Undef", "Value", "While", "applied", "callees", "clone", "clone_block", "definitions"]
+__all__ += ["holds_complex", "invariant_ops", "operands_within", "reachable", "substitute", "uses", "walk"]

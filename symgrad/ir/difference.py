@@ -45,7 +45,7 @@ def difference(first: Func, second: Func, titles: tuple[str, str] = ("first", "s
          return %2
     """
     before, after = show(first).splitlines(), show(second).splitlines()
-    after = renamed(after, matching(before, after), taken(before))
+    after = renamed(after, matching(before, after), first_free_numbers(before))
     return "\n".join(difflib.unified_diff(before, after, *titles, lineterm="", n=context))
 
 
@@ -71,7 +71,7 @@ def names_in(line: str) -> list[str]:
     return [m[0] for m in TOKEN.finditer(line) if m["name"]]
 
 
-def taken(lines: list[str]) -> dict[str, int]:
+def first_free_numbers(lines: list[str]) -> dict[str, int]:
     """For each name the first number that a text does not use."""
     free: dict[str, int] = {}
     for line in lines:

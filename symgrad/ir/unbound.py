@@ -10,6 +10,7 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from symgrad.ir.core import Apply, Block, Call, Const, For, If, Op, Operand, Undef, Value, While, walk
+from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape, Type
 
 Side = tuple[Operand, int]  #: the test of a branch, and the index of one of its blocks
@@ -25,7 +26,7 @@ class Unbound:
 
     sides: dict[Value, Side | None] = field(default_factory=dict)
     reads: dict[Block, set[Value]] = field(default_factory=dict)
-    tapes: dict[Value, Value] = field(default_factory=dict)  #: union-find of tapes: the parent of a tape
+    tapes: DisjointSets[Value] = field(default_factory=DisjointSets)  #: values that are the same tape
     items: dict[tuple[Value, int], list[Value]] = field(default_factory=dict)  #: the items on the tapes of a class, by position
 
     @classmethod
@@ -95,7 +96,7 @@ class Unbound:
         if op.name != "get":
             self.join(tape, op.outs[0])
         for place, item in enumerate(items):
-            known = self.items.setdefault((self.find(tape), place), [])
+            known = self.items.setdefault((self.tapes.find(tape), place), [])
             if isinstance(item, Value):
                 if known:
                     self.join(known[0], item)
@@ -110,20 +111,13 @@ class Unbound:
             for end in ends:
                 self.join(out, end)
 
-    def find(self, tape: Value) -> Value:
-        """The representative of a tape's class."""
-        while (other := self.tapes.get(tape, tape)) is not tape:
-            tape = other
-        return tape
-
     def join(self, a: Value, b: Operand) -> None:
         """Record that two values are one tape, if they are tapes."""
         if not (isinstance(a.type, Tape) and isinstance(b, Value) and isinstance(b.type, Tape)):
             return
-        first, second = self.find(a), self.find(b)
-        if first is second:
+        first, second = self.tapes.find(a), self.tapes.find(b)
+        if not self.tapes.unite(first, second):
             return
-        self.tapes[second] = first
         for tape, place in [key for key in self.items if key[0] is second]:
             moved = self.items.pop((tape, place))
             known = self.items.setdefault((first, place), [])

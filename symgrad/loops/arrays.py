@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from symgrad.ir.core import ONE, ZERO, Call, Const, Operand, Value
 from symgrad.ir.types import Array, Dim, Extent, Scalar, Type
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, Index, cast_to, filled, mapped, refuse, shown, stored
+from symgrad.loops.forms import Form, Index, cast_to, filled, mapped, refuse, stored, view_of_form
 from symgrad.loops.masks import without_masks
 from symgrad.loops.paths import Place, place_of, product_of
 from symgrad.loops.reach import OutOfReach
@@ -83,7 +83,7 @@ def view(lowering: Context, op: Call) -> Thing:
     where = place(lowering, x, op, op.args[1:])
     if isinstance(op.outs[0].type, Scalar):
         return part_of(lowering, x.at(where.at(())), where)
-    form = shown(x, where.extents, where.at, 2 if where.arrays else 0)
+    form = view_of_form(x, where.extents, where.at, 2 if where.arrays else 0)
     form.parts = (x, *where.arrays)
     return mapped(lowering.writer, "f64", [form], lambda e: part_of(lowering, e[0], where), 0) if where.part else form
 
@@ -151,7 +151,7 @@ def copied(lowering: Context, op: Call) -> Thing:
         return lowering.thing(op.args[0])
     x, dtype = lowering.form(op.args[0]), dtype_of(op)
     if x.dtype == dtype:
-        return shown(x, x.extents, lambda i: i)
+        return view_of_form(x, x.extents, lambda i: i)
     return mapped(lowering.writer, dtype, [x], lambda e: cast_to(lowering.writer, e[0], dtype), 0)
 
 

@@ -131,7 +131,7 @@ def mapped(
     return Form(dtype, extents, at, tuple(forms), price, support=supported(operands) if row in KEEPS_ZERO else None)
 
 
-def shown(form: Form, extents: Sequence[Operand], place: Callable[[Index], Index], price: int = 0) -> Form:
+def view_of_form(form: Form, extents: Sequence[Operand], place: Callable[[Index], Index], price: int = 0) -> Form:
     """A view of a form: ``place`` maps an index to one into the form."""
     own = form.support
     support = None if own is None else Support(lambda index: own.test(place(index)), own.factors)

@@ -8,8 +8,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.ir.core import NONE, ONE, TRUE, ZERO, Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
+from symgrad.ir.core import (
+    NONE,
+    ONE,
+    TRUE,
+    ZERO,
+    Apply,
+    Block,
+    Call,
+    Const,
+    For,
+    Func,
+    If,
+    Op,
+    Operand,
+    Value,
+    While,
+    operands_within,
+    walk,
+)
 from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Type, Undefined, is_complex
+from symgrad.ir.walks import ops_within, read_in
 from symgrad.loops.arrays import as_float
 from symgrad.loops.bailouts import bail_out
 from symgrad.loops.context import Context, Frame, Stacks, Thing, is_nothing
@@ -20,7 +39,7 @@ from symgrad.loops.reach import NoPlaces, OutOfReach, function_in_words, in_word
 from symgrad.loops.rows.stencils import neighbours
 from symgrad.loops.rows.table import COMPOSED, RULES, as_numpy_takes_it, pointwise, price_of, vector_name
 from symgrad.loops.tapes import slot_tapes
-from symgrad.loops.tapes.tapes import exemplify, given_lists, parts_of
+from symgrad.loops.tapes.tapes import exemplify, lists_for_slot, parts_of
 from symgrad.loops.writer import Range, key_of, number, scalar
 from symgrad.ops.declare import ROWS
 from symgrad.passes.simplification.dce import dce
@@ -42,7 +61,7 @@ def walked(func: Func, unsure: set[Value]) -> Lowering:
     return lowering
 
 
-def whole(lowering: Lowering) -> Func:
+def lowered_function(lowering: Lowering) -> Func:
     """The lowered function: loops over handles of memory."""
     func, body = lowering.func, lowering.writer.build.block
     body.args, body.ops, body.yields = lowering.params, [*lowering.writer.entry.ops, *body.ops], lowering.results
@@ -299,7 +318,7 @@ class Lowering(Context):
                 return []
             case Tape(items=items):
                 assert isinstance(value, Stacks)
-                return given_lists(self, value, items)
+                return lists_for_slot(self, value, items)
             case List(item=item):
                 return [lists.listed(self, operand, item).known]
         raise OutOfReach(f"{named(slot)}, which is {in_words(slot.type)}", self.writer.loc)
@@ -432,34 +451,19 @@ def last_reads(block: Block) -> dict[Value, int]:
     """The index of the last op that reads each value, directly or inside; yields count as after all ops."""
     places: dict[Value, int] = {}
     for k, op in enumerate(block.ops):
-        for value in reads_of(op):
-            places[value] = k
+        places.update((operand, k) for operand in operands_within(op) if isinstance(operand, Value))
     places.update((y, len(block.ops)) for y in block.yields if isinstance(y, Value))
     return places
 
 
-def reads_of(op: Op, reads: dict[Value, None] | None = None) -> dict[Value, None]:
-    """All values read by an op and inside it, in order; added to ``reads`` if given."""
-    reads = {} if reads is None else reads
-    for operand in op.operands:
-        if isinstance(operand, Value):
-            reads[operand] = None
-    for block in op.blocks:
-        reads |= {y: None for y in block.yields if isinstance(y, Value)}
-        for inner in block.ops:
-            reads_of(inner, reads)
-    return reads
-
-
 def reads_inside(op: Op, value: Value) -> bool:
     """Whether the blocks of an op read the value."""
-    return any(value in reads_of(inner) for b in op.blocks for inner in b.ops) or any(value is y for b in op.blocks for y in b.yields)
+    return any(value in read_in(block) for block in op.blocks)
 
 
 def stored_by(op: Op) -> list[Value]:
     """The arrays that an op, or one inside it, stores to."""
-    ops = [op, *(inner for b in op.blocks for inner in walk(b))]
-    return [o.args[0] for o in ops if isinstance(o, Call) and ROWS[o.name].consumes and isinstance(o.args[0], Value)]
+    return [o.args[0] for o in ops_within(op) if isinstance(o, Call) and ROWS[o.name].consumes and isinstance(o.args[0], Value)]
 
 
-__all__ = ["Lowering", "walked", "whole", "without_messages"]
+__all__ = ["Lowering", "walked", "lowered_function", "without_messages"]

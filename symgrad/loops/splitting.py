@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, substitute, uses, walk
 from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape
+from symgrad.ir.walks import blocks_within
 from symgrad.loops.accesses import handed_on, stored_to
 from symgrad.loops.context import Context, Thing, Turn
 from symgrad.loops.forms import CHEAP, Form, refuse
@@ -76,7 +77,7 @@ def parted(context: Context, results: list[Operand], finish: Finish) -> Parted:
     assert context.turn is not None
     work = Parting(context, context.turn)
     backward = work.backward(results)
-    backward = finish(backward, known_there(context.writer, backward.body))
+    backward = finish(backward, writer_for(context.writer, backward.body))
     context.writer.scopes.pop()
     return Parted(finish(work.forward(backward), context.writer), backward, work.copies)
 
@@ -127,7 +128,7 @@ class Parting:
             assert isinstance(op.args[0], Value)
             counts[op.args[0]] -= 1
         moved = [op for op in asked if not counts[op.args[0]]]  # type: ignore[index]
-        for block in (second, *(b for op in walk(second) for b in op.blocks)):
+        for block in [*blocks_within(second)]:
             block.ops = [op for op in block.ops if op not in moved]
         self.turn.first.ops += moved
         return {value: None for value in free_values if counts[value]}
@@ -196,7 +197,7 @@ class Parting:
         return Func(f"{func.name}_forward", first, words, func.loc, None, func.doc)
 
 
-def known_there(writer: Writer, block: Block) -> Writer:
+def writer_for(writer: Writer, block: Block) -> Writer:
     """A new writer that knows the definitions in a block."""
     block_writer, own = writer.beside(), defined(block)
     block_writer.maker = {out: op for op in walk(block) if isinstance(op, Call) for out in op.outs}

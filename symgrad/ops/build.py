@@ -221,7 +221,7 @@ def retype(block: Block, typed: Callable[[Type], Type]) -> None:
         value.type = typed(value.type)
 
 
-# ------------------------------------------------------------------ what a function's types say of its integers
+# ------------------------------------------------------------------ facts about integers that follow from a function's types
 
 
 PLACE = re.compile(r"@(\d+)@")

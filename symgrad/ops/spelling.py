@@ -298,7 +298,7 @@ def named_dtype(value: Any) -> str:
     return name
 
 
-#: the way out of a dtype that the IR has no name for
+#: the hint for a dtype that the IR has no name for
 OF_NUMBERS = "use an array of numbers, one for each field"
 #: rows whose setting ``dtype`` is the dtype of the computation
 CASTING = {"sum_of", "mean_of", "prod_of", "var_of", "std_of", "cumsum_of", "cumprod_of"}

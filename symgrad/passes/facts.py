@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from symgrad.ir.core import NONE, UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
+from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.layout import mixed
 from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown, join
 from symgrad.ir.verify import MAY_RETURN_OPERAND
@@ -75,10 +76,11 @@ def ends_of(op: Op) -> list[list[Operand]]:
     return [list(op.inits), op.body.yields] if isinstance(op, For | While) else []
 
 
-class Facts:
+class Facts(DisjointSets[Node]):
     """Facts of a function in its current form; a rewriting pass updates ``count`` itself."""
 
     def __init__(self, func: Func) -> None:
+        super().__init__()
         self.body = func.body
         self.narrower: set[Value] | None = None
         self.count = uses(func.body)
@@ -89,7 +91,6 @@ class Facts:
         self.recent: list[Op] = []  #: the preceding ops of the block that a pass is rewriting
         self.pushes: list[Call] = []
         self.late: set[Value] = set()  #: values that the backward half of a gradient computes
-        self.leader: dict[Node, Node] = {}
         self.stored: set[Node] = set()
         self.changed: set[Node] = set()  #: nodes of ``stored`` whose own memory changes, not only a tape's contents
         self.returned: set[Node] = set()
@@ -251,20 +252,10 @@ class Facts:
 
     # -------------------------------------------------------------- alias classes
 
-    def find(self, node: Node) -> Node:
-        path = []
-        while node in self.leader:
-            path.append(node)
-            node = self.leader[node]
-        for each in path:
-            self.leader[each] = node
-        return node
-
     def join(self, node: Node, other: Operand, held: bool) -> None:
         if isinstance(other, Value):
             a, b = self.find(node), self.find((other, held))
-            if a != b:
-                self.leader[a] = b
+            if self.unite(b, a):
                 for marked in (self.stored, self.changed, self.returned):
                     if a in marked:
                         marked.add(b)

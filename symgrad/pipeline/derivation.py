@@ -48,7 +48,7 @@ from symgrad.pipeline.job import (
     untold,
     with_leaves,
 )
-from symgrad.pipeline.kernel_texts import again, crossing_lists, halves_in_loops, whole_kernel
+from symgrad.pipeline.kernel_texts import crossing_lists, gradients_only, halves_in_loops, whole_kernel
 from symgrad.pipeline.linear import emission as linear_emission
 from symgrad.pipeline.linear import kernels as linear_kernels
 from symgrad.pipeline.linear import linear
@@ -156,7 +156,7 @@ def maker(job: Job) -> Callable[..., Derivation]:
     if job.request.sparsity:
         return frame_of_sparsity
     request = job.request
-    kinds = {request.pullback: pullback, request.forward: along, request.linear: linearized, request.jacobian: jacobian_matrices}
+    kinds = {request.pullback: pullback, request.forward: directional, request.linear: linearized, request.jacobian: jacobian_matrices}
     return kinds.get(True, whole_gradient)
 
 
@@ -423,12 +423,12 @@ def pullback(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Deriv
         surface = surface.with_lists(crossing_lists([value for value, _ in job.lowered.inputs]), {})
         gradients_text = as_lists(header.result, crossing_lists(backward.body.yields))
         halves = Halves(*halves_in_loops(job, count, len(seeds)), result, gradients_text, seeds, returned, doc, checks=checks)
-        return emit_pair(surface, halves, again(job, whole, count, replace(header, name=f"{surface.name}_again")))
+        return emit_pair(surface, halves, gradients_only(job, whole, count, replace(header, name=f"{surface.name}_again")))
 
     return Derivation(job, f"{name}_vjp", emission, kernels)
 
 
-def along(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
+def directional(job: Job, primal: Func, wrt: list[int], active: list[int]) -> Derivation:
     """A function of tangents: value and tangent in one sweep."""
     stem = free_name(job, primal.name, *(f"_jvp{end}" for end in (*ENDS, "_at", *(f"_at{end}" for end in ENDS))))
     sweep, name = f"{stem}_jvp", f"{stem}_jvp_at"

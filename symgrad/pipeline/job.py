@@ -22,7 +22,7 @@ from symgrad.frontend.text.source import Source
 from symgrad.ir.core import Call, Func, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown, is_complex
 from symgrad.location import Loc
-from symgrad.paths import belongs, beside, part_at
+from symgrad.paths import attributes_of_containers, belongs, part_at
 from symgrad.pipeline.runner import checked
 from symgrad.runtime.batches import BATCH
 from symgrad.signature import Abstract, Inactive, Many, Own, Request, Signature, Tree, leaf_paths, part_of
@@ -173,7 +173,7 @@ class Job:
     def inputs_of(self, name: str) -> list[tuple[int, str]]:
         """The program's parameters that belong to an argument, or to the part at a path, with their paths."""
         inputs = []
-        beside_items = beside(root_of(name), self.signature[root_of(name)])  # gradients have no place for these
+        beside_items = attributes_of_containers(root_of(name), self.signature[root_of(name)])  # gradients have no place for these
         places = {text: k for k, (_, text) in enumerate(self.lowered.inputs)}
         for text, k in [*places.items(), *((text, places[other]) for text, other in self.lowered.aliases.items() if other in places)]:
             if belongs(text, name) and not any(is_inside(text, one) and not is_inside(name, one) for one in beside_items):

@@ -74,7 +74,7 @@ def crossing_lists(operands: Sequence[Operand]) -> dict[int, Crossing]:
     return {k: form for k, operand in enumerate(operands) if (form := crosses(operand.type)) is not None}
 
 
-def again(job: Job, whole: Func, count: int, header: Header) -> Again:
+def gradients_only(job: Job, whole: Func, count: int, header: Header) -> Again:
     """The NumPy code of a pullback's gradients alone, from the start; ``count`` results are the function's own."""
     func = clone(whole)
     func.body.yields, func.results = func.body.yields[count:], func.results[count:]
@@ -89,4 +89,4 @@ def again(job: Job, whole: Func, count: int, header: Header) -> Again:
     return Again(header.name, emit(func, header), places)
 
 
-__all__ = ["again", "crossing_lists", "halves_in_loops", "halves_of", "whole_kernel"]
+__all__ = ["gradients_only", "crossing_lists", "halves_in_loops", "halves_of", "whole_kernel"]

@@ -19,12 +19,12 @@ from symgrad.codegen.numba import Surface
 from symgrad.codegen.pairs import Halves, emit_pair
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Emitted, Pair, Seed
-from symgrad.ir.core import Block, Func, clone, substitute, uses, walk
+from symgrad.ir.core import Block, Func, clone, definitions, substitute, uses
 from symgrad.ir.types import Array, Scalar, is_complex
 from symgrad.pipeline.along import tangent_reads, tangent_text
 from symgrad.pipeline.emission import NARROW, argument_names, emitted_for, printed, seed_places
 from symgrad.pipeline.job import Job, document, lines_of, numbered, parameter_text, passed_text
-from symgrad.pipeline.kernel_texts import again, halves_of
+from symgrad.pipeline.kernel_texts import gradients_only, halves_of
 from symgrad.pipeline.registry import OPTIMISE, SIMPLIFY
 from symgrad.pipeline.runner import run, timed
 from symgrad.runtime.support import tangent_of
@@ -66,10 +66,7 @@ def linear(job: Job, primal: Func, wrt: list[int], active: list[int], name: str,
 def transposed(back: Func, seeds: list[int], gradients: int, name: str, costs: Costs) -> Func:
     """The reverse of a backward half with respect to its seeds, with names of tangents."""
     func = run(OPTIMISE, linear_half(back, seeds, gradients, name, costs, "use jvp, which computes value and tangent together"))
-    for value in (
-        *func.params,
-        *(out for op in walk(func.body) for out in (*op.outs, *(arg for block in op.blocks for arg in block.args))),
-    ):
+    for value in definitions(func.body):
         value.name = None if value.name is None else as_tangent(value.name)
     func.results = list(map(as_tangent, func.results))
     return func
@@ -84,7 +81,7 @@ def as_tangent(name: str) -> str:
     return f"{name.removesuffix('_grad').removesuffix('_grad')}_tangent" if name.endswith("_grad") else name
 
 
-def as_one(parts: Linear) -> Func:
+def combined(parts: Linear) -> Func:
     """Both functions as one, in the form of a gradient with seeds: the tangents are the seeds."""
     first, second = clone(parts.first), clone(parts.second)
     residuals = first.body.yields[parts.own :]
@@ -116,7 +113,7 @@ def seeds_of_tangents(job: Job, wrt: list[int]) -> list[Seed]:
 
 def kernels(job: Job, surface: Surface, parts: Linear, wrt: list[int]) -> Pair:
     """The kernels of both functions, and the function that returns the second."""
-    seeds, whole = seeds_of_tangents(job, wrt), as_one(parts)
+    seeds, whole = seeds_of_tangents(job, wrt), combined(parts)
     places = iter([f"{{{parts.active.index(k)}}}" if k in parts.active else "None" for k in range(job.output.count)])
     tangent = tangent_text(job.output, places)
     out = numbered(job.lowered.result, itertools.count())
@@ -124,7 +121,7 @@ def kernels(job: Job, surface: Surface, parts: Linear, wrt: list[int]) -> Pair:
     doc = document(job, "Value, and tangent as a function of the tangents by name,")
     halves = Halves(*halves_of(whole, parts.own, len(seeds)), out, tangent, seeds, returned, doc, "linear", "tangents")
     header = Header(f"{surface.name}_again", "", {}, tangent, "", lines_of(job), objects=job.lowered.objects)
-    return emit_pair(surface, halves, again(job, whole, parts.own, header))
+    return emit_pair(surface, halves, gradients_only(job, whole, parts.own, header))
 
 
 def emission(job: Job, parts: Linear, name: str, wrt: list[int]) -> Emitted:

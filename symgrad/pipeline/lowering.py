@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symgrad.ir.core import Func, clone
-from symgrad.loops.lower import Lowering, walked, whole
+from symgrad.loops.lower import Lowering, lowered_function, walked
 from symgrad.loops.reach import NoPlaces
 from symgrad.loops.splitting import Parted, parted
 from symgrad.loops.transforms.definedness import doubtful_values
@@ -19,7 +19,7 @@ def to_loops(func: Func) -> Func:
     never returns a different result.
     """
     lowering = lowered(run(ARRAYS, clone(func)))
-    return run(OPTIMISE, improved(whole(lowering), lowering.writer))
+    return run(OPTIMISE, improved(lowered_function(lowering), lowering.writer))
 
 
 def to_halves(func: Func) -> Parted:

@@ -45,13 +45,13 @@ def check_active(job: Job, func: Func, wrt: list[int], active: list[int]) -> Non
     for name in job.request.wrt:
         own = [k for k, _ in job.inputs_of(name) if k in wrt]
         if own and not any(k in relevant for k in own):
-            told = told_inactive(job, name, own)
+            told = report_inactive(job, name, own)
             if job.request.strict:
                 raise NotActive(told.what, told.loc)
             job.inactive.append(told)
 
 
-def told_inactive(job: Job, name: str, own: list[int]) -> Inactive:
+def report_inactive(job: Job, name: str, own: list[int]) -> Inactive:
     """The report on an argument that the result does not depend on: why, and where."""
     from symgrad.pipeline.inactive import in_text, why_inactive  # rarely needed
 

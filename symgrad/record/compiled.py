@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,8 +11,9 @@ from symgrad.codegen.numba import Surface, emit_kernel
 from symgrad.codegen.python import emit
 from symgrad.codegen.texts import Emitted, Kernel
 from symgrad.errors import BadArgument
-from symgrad.ir.core import Block, Func, Operand, clone
+from symgrad.ir.core import Func, clone
 from symgrad.ir.types import Scalar
+from symgrad.ir.walks import read_in
 from symgrad.jit import Jit, Pending, with_kernels
 from symgrad.location import NOWHERE
 from symgrad.pipeline.emission import argument_names
@@ -106,23 +107,8 @@ def emitted(func: Func, header: Header) -> Emitted:
 
 def read_by(func: Func) -> set[int]:
     """Return the indices of the parameters that are read."""
-    read = {operand for op in all_ops(func.body) for operand in operands_of(op)} | set(func.body.yields)
+    read = set(read_in(func.body))
     return {place for place, value in enumerate(func.params) if value in read}
-
-
-def all_ops(block: Block) -> Iterable[Any]:
-    """Every op of a block and of the blocks inside it."""
-    for op in block.ops:
-        yield op
-        for inner in op.blocks:
-            yield from all_ops(inner)
-
-
-def operands_of(op: Any) -> Iterable[Operand]:
-    """Return the operands of an op, including the yields of its blocks."""
-    yield from op.operands
-    for inner in op.blocks:
-        yield from inner.yields
 
 
 __all__ = ["Compiled", "Jit", "Key", "available", "finished"]

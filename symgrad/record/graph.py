@@ -16,6 +16,7 @@ from symgrad.adjoint.reverse import gradient
 from symgrad.errors import NoDerivative
 from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value, While, clone_block, substitute, walk
 from symgrad.ir.types import INT, Array, Scalar, Type, is_complex, join, same_extent
+from symgrad.ir.walks import blocks_within
 from symgrad.ops.build import Builder, known_extents, symbols
 from symgrad.pipeline.registry import OPTIMISE
 from symgrad.pipeline.runner import run
@@ -232,7 +233,7 @@ class Graph:
     def function(self, results: Sequence[Operand], name: str, known: Sequence[Key] = (), kernel: bool = False) -> Compiled:
         """Compile the function of some of the values; ``known`` are available values, which become parameters.
 
-        ``kernel``: with all parameters that a kernel made of it reads.
+        ``kernel``: with all parameters that its kernel reads.
         """
         table: dict[Value, Operand] = {}
         body = clone_block(Block(self.block.args, self.block.ops, list(results)), table)
@@ -263,7 +264,7 @@ PASSED = ("barrier", "probe")  #: ops that do nothing in the program
 
 def strip(body: Block, rows: Sequence[str], table: dict[Value, Operand], results: list[Operand]) -> None:
     """Replace ops of some rows, also in nested blocks."""
-    for block in [body, *(inner for op in walk(body) for inner in op.blocks)]:
+    for block in [*blocks_within(body)]:
         gone = [op for op in block.ops if isinstance(op, Call) and op.name in rows]
         if gone:
             table.update({op.outs[0]: op.args[0] for op in gone})

@@ -92,14 +92,14 @@ def misfit(function: Callable[..., Any], inputs: Sequence[Any], settings: Mappin
     names = iter(inspect.signature(function).parameters.values())
     word = next(names, None)
     for argument in inputs:
-        words += [] if word is None or argument is None else [f"{word.name}={told(argument)}"]
+        words += [] if word is None or argument is None else [f"{word.name}={described(argument)}"]
         word = word if word is None or word.kind is word.VAR_POSITIONAL else next(names, None)
     words += [f"{name}={value!r}" for name, value in settings.items()]
     kind = next(later for one, later in MISFITS if isinstance(error, one))
     return refused(kind(f"{function.__name__}({', '.join(words)}): {error}"))
 
 
-def told(argument: Any) -> str:
+def described(argument: Any) -> str:
     """Describe a tensor or array by dtype and shape, a number by its value."""
     return f"{argument.dtype}{list(argument.shape)}" if hasattr(argument, "dtype") and hasattr(argument, "shape") else repr(argument)
 
@@ -185,11 +185,11 @@ def inlined(builder: Builder, func: Func, inputs: Iterable[Operand]) -> list[Ope
             outs = builder.call_many(op.name, *map(new, op.args), hints=tuple(o.name for o in op.outs), **op.settings)
             table.update(zip(op.outs, outs, strict=True))
         else:
-            builder.append(whole(builder, op, table, new))
+            builder.append(clone_structured(builder, op, table, new))
     return [new(y) for y in func.body.yields]
 
 
-def whole(builder: Builder, op: Op, table: dict[Value, Operand], new: Callable[[Operand], Operand]) -> Op:
+def clone_structured(builder: Builder, op: Op, table: dict[Value, Operand], new: Callable[[Operand], Operand]) -> Op:
     """A copy of a loop or a branch; its symbols of extents are made the builder's own."""
     renamed: dict[str, str] = {}
 

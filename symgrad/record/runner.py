@@ -52,7 +52,7 @@ def runner(code: Compiled, around: Around) -> Run:
     Fetched and stored values share no memory with each other or with fed values.
     """
     read = {name: value for name, value in around.kept.items() if name in code.keys}
-    space: dict[str, Any] = {"ndarray": np.ndarray, "array": np.array, "own": own, "function": code.function, "FREE": FREE,
+    space: dict[str, Any] = {"ndarray": np.ndarray, "array": np.array, "own": unshared_array, "function": code.function, "FREE": FREE,
                              "quiet_context": quiet_context, "fit": fits({**around.kept}), "seen": [None]}  # fmt: skip
     lines = ["def run(feed, store):"]
     words: dict[str, str] = {}
@@ -150,7 +150,7 @@ def owner_of(func: Func, operand: Operand) -> Value | None:
     return None
 
 
-def own(value: Any, taken: list[Any]) -> Any:
+def unshared_array(value: Any, taken: list[Any]) -> Any:
     """The value as an array that shares memory with none of those that are taken, and is taken from now on."""
     array = value if type(value) is np.ndarray else np.asarray(value)
     base = array.base

@@ -86,7 +86,7 @@ def line(edge: Edge, layout: Layout, frames: dict[int, Box]) -> Html:
     source, target = layout.boxes[edge.source], layout.boxes[edge.target]
     if edge.back:
         frame = frames.get(edge.target, target)
-        path = back(source, target, frame.x + frame.width - 9)
+        path = back_edge(source, target, frame.x + frame.width - 9)
     else:
         path = down(source, target)
     return element("path", d=path, class_="edge back" if edge.back else "edge", marker_end="url(#arrow)")
@@ -120,7 +120,7 @@ def down(source: Box, target: Box) -> str:
     return f"M{number(x1)},{number(y1)} C{' '.join(f'{number(x)},{number(y)}' for x, y in points)}"
 
 
-def back(source: Box, target: Box, side: float) -> str:
+def back_edge(source: Box, target: Box, side: float) -> str:
     """A line back, along a side to the right of both."""
     x1, y1 = source.x + source.width, source.y + source.height / 2
     x2, y2 = target.x + target.width + 1, target.y + target.height / 2

@@ -109,7 +109,7 @@ def facts_of(
         derived = cast("Derived", derived._derived)
     entry = derived._entry(tuple(args), {}, signature)
     source = read(derived._function)
-    again, emitted, notes = told(derived, entry)
+    again, emitted, notes = compile_for_reading(derived, entry)
     stages = again.stages()
     options, order = derived._options, list(entry.signature.names)
     every = options.what in EVERY and options.wrt is None
@@ -138,7 +138,7 @@ def first_of(stages: Mapping[str, Func], names: Sequence[str]) -> Func:
     return stages[next(name for name in names if name in stages)]
 
 
-def told(derived: Derived, entry: Entry) -> tuple[Compiled, Emitted, Notes]:
+def compile_for_reading(derived: Derived, entry: Entry) -> tuple[Compiled, Emitted, Notes]:
     """Compile the derivative again as NumPy code; return its text to read and the remarks on that text."""
     notes, own = Notes(), Notes()
     with LOCK:
@@ -219,9 +219,9 @@ def add_call(facts: Facts, derived: Derived, args: tuple[Any, ...]) -> None:
     names = [name for name, _ in facts.signature]
     call: Any = derived
     facts.call = Call(
-        arguments=tuple((names[k] if k < len(names) else f"argument {k}", shown(value)) for k, value in enumerate(args)),
-        value=shown(derived._of(*fresh(args))),
-        derivative=shown(call(*fresh(args))),
+        arguments=tuple((names[k] if k < len(names) else f"argument {k}", shown_value(value)) for k, value in enumerate(args)),
+        value=shown_value(derived._of(*fresh(args))),
+        derivative=shown_value(call(*fresh(args))),
     )
     if derived._options.what not in ("grad", "value_and_grad"):
         facts.why_unchecked = f"{derived._options.what} is not compared with differences here"
@@ -237,7 +237,7 @@ def fresh(args: tuple[Any, ...]) -> tuple[Any, ...]:
     return deepcopy(args)
 
 
-def shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
     """A value as text that fits a page: numbers of NumPy as Python's, long arrays shortened."""
     with np.printoptions(legacy="1.25", threshold=60, precision=6):
         text = repr(value)

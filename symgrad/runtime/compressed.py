@@ -1,4 +1,4 @@
-"""Compressed sweeps and the sparse matrix that they give: sums of columns or rows of one colour, and the entries read off apart.
+"""Compressed sweeps and the sparse matrix that they give: sums of columns or rows of one colour, and the extraction of entries.
 
 A saved sparse Jacobian holds a copy of these functions.
 """

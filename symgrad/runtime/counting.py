@@ -11,7 +11,7 @@ from symgrad.runtime.vector import compiled
 
 MOST = 2**62  #: integers beyond are left to Python
 FACTORIAL = 20  #: the last one whose factorial has 64 bits
-ROOT = 2**52  #: up to here the square root of a float tells the integer one
+ROOT = 2**52  #: up to here the square root of a float determines the integer one
 
 plainly = compiled(forceinline=False)
 

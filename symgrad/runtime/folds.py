@@ -1,6 +1,6 @@
 """Run-time support of kernels: reductions in any order.
 
-LLVM then takes several terms at a time in vector registers. Each is one instruction in the place of the call: nothing is linked.
+LLVM then takes several terms at a time in vector registers. Each is one instruction in place of the call: nothing is linked.
 """
 
 from __future__ import annotations

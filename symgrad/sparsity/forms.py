@@ -1,4 +1,4 @@
-"""Forms of values for the pattern: the structure of a value with the number of a set in the place of each of its numbers.
+"""Forms of values for the pattern: the structure of a value with the number of a set in place of each of its numbers.
 
 The form of a number is a set number. That of an array is an array of set numbers with the same memory layout,
 so that views and copies match. That of a list is a list. A number through which no derivative passes has the
@@ -54,7 +54,7 @@ def everything(graph: Graph, forms: list[Any]) -> int:
     return graph.all_of(members([part for form in forms for part in leaves(form)]))
 
 
-def settled(form: Any) -> Any:
+def as_integers(form: Any) -> Any:
     """A form computed by an op, converted to plain integers; the op may have produced floats.
 
     Raises TypeError for other contents.
@@ -69,21 +69,21 @@ def settled(form: Any) -> Any:
         case float() | np.integer():
             return int(form)
         case list() | tuple():
-            return form if all(type(item) is int for item in form) else [settled(item) for item in form]
+            return form if all(type(item) is int for item in form) else [as_integers(item) for item in form]
         case None | bool() | str():
             return 0
     raise TypeError(f"a form of {type(form).__name__}")
 
 
-def joined(graph: Graph, a: Any, b: Any) -> Any:
+def union_of_forms(graph: Graph, a: Any, b: Any) -> Any:
     """The union of two forms, element by element; the empty set represents an empty form."""
     if isinstance(a, list | tuple) or isinstance(b, list | tuple):
         if isinstance(a, int) and a == 0:
             return b
         if isinstance(b, int) and b == 0:
             return a
-        return [joined(graph, x, y) for x, y in zip(a, b, strict=True)]
+        return [union_of_forms(graph, x, y) for x, y in zip(a, b, strict=True)]
     return graph.join(a, b)
 
 
-__all__ = ["everything", "filled", "joined", "laid_alike", "leaves", "settled"]
+__all__ = ["everything", "filled", "union_of_forms", "laid_alike", "leaves", "as_integers"]

@@ -17,7 +17,7 @@ import numpy as np
 from symgrad.ir.core import Call
 from symgrad.ops.declare import Row
 from symgrad.ops.indexing import steps, subscript
-from symgrad.sparsity.forms import everything, filled, joined, laid_alike, settled
+from symgrad.sparsity.forms import as_integers, everything, filled, laid_alike, union_of_forms
 from symgrad.sparsity.graph import Graph
 from symgrad.tables import named
 
@@ -79,7 +79,7 @@ def elementwise(a: Applied) -> tuple[Any, ...]:
 
 def moved(a: Applied) -> tuple[Any, ...]:
     """Each element depends on the element that it is a copy of: the op itself moves the sets."""
-    return tuple(settled(result) for result in handed_on(a))
+    return tuple(as_integers(result) for result in handed_on(a))
 
 
 def handed_on(a: Applied) -> tuple[Any, ...]:
@@ -92,13 +92,13 @@ def reduced(a: Applied) -> tuple[Any, ...]:
     form = np.asarray(a.form(0), np.int64)
     axis = a.op.settings.get("axis")
     axes = tuple(range(form.ndim)) if axis is None else tuple(k % form.ndim for k in (axis if isinstance(axis, tuple) else (axis,)))
-    total: Any = over(a.graph, form, axes).reshape(a.shape)
+    total: Any = unions_along(a.graph, form, axes).reshape(a.shape)
     if "initial" in a.row.params:
         total = a.graph.join(total, a.form(a.row.params.index("initial")))
     return one(total, a.shape, a.results[0])
 
 
-def over(graph: Graph, form: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+def unions_along(graph: Graph, form: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
     """The unions along some axes."""
     kept = tuple(1 if k in axes else n for k, n in enumerate(form.shape))
     count = math.prod(kept)
@@ -109,7 +109,7 @@ def over(graph: Graph, form: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
 def of_lines(a: Applied) -> tuple[Any, ...]:
     """Each element depends on all elements along an axis."""
     form, axis = lines_of(a)
-    total = over(a.graph, form, (axis,))
+    total = unions_along(a.graph, form, (axis,))
     return one(np.broadcast_to(np.expand_dims(total, axis), form.shape).reshape(a.shape), a.shape, a.results[0])
 
 
@@ -177,8 +177,8 @@ def products(a: Applied, left: Any, right: Any) -> tuple[Any, ...]:
 def matmul(a: Applied) -> tuple[Any, ...]:
     """Each element depends on a row of one operand and a column of the other."""
     left, right = (np.asarray(a.form(k), np.int64) for k in (0, 1))
-    rows = over(a.graph, left, (left.ndim - 1,))
-    columns = over(a.graph, right, (max(right.ndim - 2, 0),))
+    rows = unions_along(a.graph, left, (left.ndim - 1,))
+    columns = unions_along(a.graph, right, (max(right.ndim - 2, 0),))
     rows = rows[..., None] if left.ndim > 1 and right.ndim > 1 else rows
     columns = columns[..., None, :] if left.ndim > 1 and right.ndim > 1 else columns
     return one(np.reshape(a.graph.join(rows, columns), a.shape), a.shape, a.results[0])
@@ -189,7 +189,7 @@ def dot(a: Applied) -> tuple[Any, ...]:
     left, right = (np.asarray(a.form(k), np.int64) for k in (0, 1))
     if not left.ndim or not right.ndim:
         return one(a.graph.join(left, right), a.shape, a.results[0])
-    return products(a, over(a.graph, left, (left.ndim - 1,)), over(a.graph, right, (max(right.ndim - 2, 0),)))
+    return products(a, unions_along(a.graph, left, (left.ndim - 1,)), unions_along(a.graph, right, (max(right.ndim - 2, 0),)))
 
 
 def outer(a: Applied) -> tuple[Any, ...]:
@@ -205,7 +205,9 @@ def tensordot(a: Applied) -> tuple[Any, ...]:
         axes = tuple(range(left.ndim - axes, left.ndim)), tuple(range(axes))
     first, second = (tuple(part) if isinstance(part, tuple | list) else (part,) for part in axes)
     return products(
-        a, over(a.graph, left, tuple(k % left.ndim for k in first)), over(a.graph, right, tuple(k % right.ndim for k in second))
+        a,
+        unions_along(a.graph, left, tuple(k % left.ndim for k in first)),
+        unions_along(a.graph, right, tuple(k % right.ndim for k in second)),
     )
 
 
@@ -217,7 +219,7 @@ def contraction(a: Applied, places: Sequence[int], inputs: Sequence[str], result
     total: Any = np.zeros(a.shape, np.int64)
     for place, letters in zip(places, inputs, strict=True):
         form = np.asarray(a.form(place), np.int64)
-        form = over(a.graph, form, tuple(k for k, letter in enumerate(letters) if letter not in result))
+        form = unions_along(a.graph, form, tuple(k for k, letter in enumerate(letters) if letter not in result))
         left = [letter for letter in letters if letter in result]
         form = np.transpose(form, [left.index(letter) for letter in result if letter in left])
         total = a.graph.join(total, form[tuple(slice(None) if letter in left else None for letter in result)])
@@ -307,7 +309,7 @@ def place_of(array: np.ndarray, index: str, operands: list[Any]) -> tuple[np.nda
 
 def accumulated(a: Applied) -> tuple[Any, ...]:
     """Add to a whole array, in place, or to a number."""
-    total = joined(a.graph, a.form(0), a.form(1))
+    total = union_of_forms(a.graph, a.form(0), a.form(1))
     if isinstance(form := a.form(0), np.ndarray) and np.shape(total) == form.shape:
         form[...] = total
         total = form
@@ -316,20 +318,20 @@ def accumulated(a: Applied) -> tuple[Any, ...]:
 
 def added_lists(a: Applied) -> tuple[Any, ...]:
     """Add lists, item by item."""
-    return (joined(a.graph, a.form(0), a.form(1)),)
+    return (union_of_forms(a.graph, a.form(0), a.form(1)),)
 
 
 def added_to_list(a: Applied) -> tuple[Any, ...]:
     """Add to an item of a list, in place."""
     items, place = a.form(0), a.operands[1]
-    items[place] = joined(a.graph, items[place], a.form(2))
+    items[place] = union_of_forms(a.graph, items[place], a.form(2))
     return (items,)
 
 
 def added_to_slice(a: Applied) -> tuple[Any, ...]:
     """Add to a slice of a list, in place."""
     items, part = a.form(0), slice(*a.operands[1:4])
-    items[part] = [joined(a.graph, x, y) for x, y in zip(items[part], a.form(4), strict=True)]
+    items[part] = [union_of_forms(a.graph, x, y) for x, y in zip(items[part], a.form(4), strict=True)]
     return (items,)
 
 

@@ -243,7 +243,7 @@ def append_backward(
     outermost([loss])
     if not any(loss.name in writes(step) for step in block.steps):
         raise refused(ValueError(f"loss.op is None: no operation of the program made {loss.name}"))
-    requested = wanted_names(parameter_list)
+    requested = requested_names(parameter_list)
     if callbacks is not None:
         kinds(callbacks, (list, tuple), "callbacks", "append_backward")
     cuts = cut_names(program, no_grad_set, "append_backward")
@@ -276,7 +276,7 @@ def append_backward(
     return pairs
 
 
-def wanted_names(parameter_list: Any) -> list[str] | None:
+def requested_names(parameter_list: Any) -> list[str] | None:
     """The names in ``parameter_list``."""
     if parameter_list is None:
         return None

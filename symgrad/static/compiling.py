@@ -158,15 +158,15 @@ def samples(program: Program) -> dict[str, Any]:
     return arrays
 
 
-def whole(program: Program) -> Graph:
+def whole_graph(program: Program) -> Graph:
     """The graph of everything."""
     every = [name for step in program.global_block().steps for name in writes(step)]
     return build(program, samples(program), list(dict.fromkeys(every)))
 
 
-def shown(program: Program) -> str:
+def shown_ir(program: Program) -> str:
     """The IR of everything."""
-    graph = whole(program)
+    graph = whole_graph(program)
     results = {name: value for name, value in graph.values.items() if name not in graph.params and isinstance(name, str)}
     func = Func("program", Body(graph.block.args, graph.block.ops, list(results.values())), [plain(str(name)) for name in results])
     return show(func)
@@ -180,5 +180,5 @@ def printed(program: Program, fetch_list: Sequence[Any] | None, jit: Jit) -> str
     return code.kernel_text() if jit else code.text
 
 
-ABOUT["text"] = shown
+ABOUT["text"] = shown_ir
 ABOUT["source"] = printed

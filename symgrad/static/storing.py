@@ -281,7 +281,7 @@ def words(page: Any, key: str) -> list[str]:
     return names
 
 
-def whole(value: Any, low: int, high: int, what: str) -> int:
+def bounded_integer(value: Any, low: int, high: int, what: str) -> int:
     """An integer between bounds."""
     need(type(value) is int and low <= value < high, f"{what} must be an integer from {low} to {high - 1}")
     return int(value)
@@ -297,12 +297,12 @@ def entries(page: Any, key: str) -> list[Any]:
 def program_of(page: Mapping[str, Any]) -> Program:
     """Return the program of a JSON document."""
     program = Program()
-    program.gradient_calls = whole(page.get("gradient_calls"), 0, LARGEST, "gradient_calls")
+    program.gradient_calls = bounded_integer(page.get("gradient_calls"), 0, LARGEST, "gradient_calls")
     pages = entries(page, "blocks")
     need(pages, "there is no block")
     for index, inner in enumerate(pages):
         need(isinstance(inner, dict), "a block must be an object")
-        parent = whole(inner.get("parent"), -1 if index == 0 else 0, max(index, 0), "parent")
+        parent = bounded_integer(inner.get("parent"), -1 if index == 0 else 0, max(index, 0), "parent")
         block = Block(program, index, parent)
         program.blocks[index:] = [block]
         for entry in entries(inner, "variables"):
@@ -359,7 +359,7 @@ def add_variable(block: Block, page: Any) -> None:
     """Add a variable to a block."""
     (name,) = words({"name": [page.get("name") if isinstance(page, dict) else None]}, "name")
     need(name not in block.vars, f"{name!r} appears twice")
-    shape = [whole(extent, -1, LARGEST, "an extent") for extent in entries(page, "shape")]
+    shape = [bounded_integer(extent, -1, LARGEST, "an extent") for extent in entries(page, "shape")]
     need(len(shape) <= 64 and isinstance(page.get("dtype"), str) and page["dtype"] in DTYPES, f"shape or dtype of {name!r}")
     flags = [page.get(key) for key in ("stop_gradient", "persistable", "is_data")]
     trainable = page.get("trainable")
@@ -379,10 +379,10 @@ def operand_of(block: Block, entry: Any) -> str | Number:
         value = setting_of(entry.get("number"))
         need(set(entry) == {"number"} and type(value) in (bool, int, float), "an operand must be a name or a number")
         return Number(value)
-    return known(block, entry)
+    return known_name(block, entry)
 
 
-def known(block: Block, name: Any) -> str:
+def known_name(block: Block, name: Any) -> str:
     """Return a known name."""
     need(isinstance(name, str) and block.find(name) is not None, f"there is no variable {name!r}")
     return str(name)
@@ -403,7 +403,7 @@ def function_of(page: Any) -> Callable[..., Any]:
     """A function by its name in the tables, or of a subscript."""
     need(isinstance(page, list) and page and isinstance(page[0], str), "a function must be named")
     if page[0] in SUBSCRIPTS and len(page) == 3:
-        text, count = page[1], whole(page[2], 0, 64, "the number of indices")
+        text, count = page[1], bounded_integer(page[2], 0, 64, "the number of indices")
         need(isinstance(text, str) and SUBSCRIPT.fullmatch(text), f"{text!r} is not a subscript")
         need(re.findall(r"i\d+", text) == [f"i{k}" for k in range(count)], f"{text!r} does not have {count} indices")
         return SUBSCRIPTS[page[0]](text, count)
@@ -417,25 +417,25 @@ def step_of(block: Block, page: Any) -> Step:
     blocks = block.program.blocks
 
     def inner(index: Any) -> Block:
-        return blocks[whole(index, block.idx + 1, len(blocks), "a block inside")]
+        return blocks[bounded_integer(index, block.idx + 1, len(blocks), "a block inside")]
 
     kind = page.get("step")
     if kind == "gradient":
-        targets = [known(block, n) for n in words(page, "targets")]
+        targets = [known_name(block, n) for n in words(page, "targets")]
         cuts = words(page, "cuts")
         need(all(any(name in other.vars for other in blocks) for name in cuts), "a gradient cuts what there is not")
-        seeds = tuple(None if seed is None else known(block, seed) for seed in entries(page, "seeds"))
-        pairs = [[known(block, n) for n in words({"pair": pair}, "pair")] for pair in entries(page, "pairs")]
+        seeds = tuple(None if seed is None else known_name(block, seed) for seed in entries(page, "seeds"))
+        pairs = [[known_name(block, n) for n in words({"pair": pair}, "pair")] for pair in entries(page, "pairs")]
         need(len(seeds) == len(targets) > 0 and all(len(pair) == 2 for pair in pairs), "a gradient is wrong")
         return Gradient(tuple(targets), seeds, tuple(cuts), dict(pairs))
-    outputs = tuple(known(block, n) for n in words(page, "outputs"))
+    outputs = tuple(known_name(block, n) for n in words(page, "outputs"))
     if kind == "apply":
         return Apply(operation_of(page), tuple(operand_of(block, i) for i in entries(page, "inputs")), outputs)
     if kind == "branch":
         sides, yields = [inner(i) for i in entries(page, "blocks")], entries(page, "yields")
         need(len(sides) == len(yields) == 2 and all(isinstance(ys, list) and len(ys) == len(outputs) for ys in yields), "a branch is wrong")
         first, second = (tuple(operand_of(side, y) for y in ys) for side, ys in zip(sides, yields, strict=True))
-        return Branch(known(block, page.get("test")), (sides[0], sides[1]), (first, second), outputs)
+        return Branch(known_name(block, page.get("test")), (sides[0], sides[1]), (first, second), outputs)
     need(kind == "loop", f"there is no step {kind!r}")
     test, body = entries(page, "test"), entries(page, "body")
     need(len(test) == len(body) == 2 and isinstance(body[1], list), "a loop is wrong")
@@ -444,7 +444,7 @@ def step_of(block: Block, page: Any) -> Step:
     around, within = inner(test[0]), inner(body[0])
     need(len(inits) == len(carried) == len(body[1]) == len(outputs), "a loop carries as many values as it gives")
     need(all(name in around.vars and name in within.vars for name in carried), "a loop carries what it does not know")
-    return Loop(inits, carried, (around, known(around, test[1])), (within, tuple(operand_of(within, y) for y in body[1])), outputs)
+    return Loop(inits, carried, (around, known_name(around, test[1])), (within, tuple(operand_of(within, y) for y in body[1])), outputs)
 
 
 def operation_of(page: Any) -> Operation:
@@ -490,4 +490,4 @@ def load_inference_model(path: str | Path, executor: Executor | None = None) -> 
     program = load_program(path)
     load(program, path)
     page, block = read_page(path), program.global_block()
-    return [program, [known(block, n) for n in words(page, "feed")], [block.vars[known(block, n)] for n in words(page, "fetch")]]
+    return [program, [known_name(block, n) for n in words(page, "feed")], [block.vars[known_name(block, n)] for n in words(page, "fetch")]]

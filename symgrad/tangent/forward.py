@@ -12,7 +12,7 @@ from typing import Any
 
 from symgrad.adjoint.accumulate import Ledger, cotangent_type, zero_number
 from symgrad.adjoint.analysis.memory import Memory, has_memory
-from symgrad.adjoint.analysis.zero_masks import alike
+from symgrad.adjoint.analysis.zero_masks import has_same_shape
 from symgrad.adjoint.unbroadcast import conformed
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, walk
 from symgrad.ir.layout import Layout
@@ -132,7 +132,7 @@ class Forward:
         if isinstance(want, Array):
             if isinstance(have, Scalar) and want.shape != ():
                 tangent = self.builder.call("spread", tangent, self.builder.call("shape_of", out), hint=hint)
-            elif isinstance(have, Array) and not whole and not alike(tangent, out):
+            elif isinstance(have, Array) and not whole and not has_same_shape(tangent, out):
                 tangent = self.builder.call("spread", tangent, self.builder.call("shape_of", out), hint=hint, axis=(), keepdims=True)
         elif not isinstance(want, Scalar) and not whole:  # the form of a value of unknown type is read at run time
             tangent = self.builder.call("add", tangent, self.builder.call("zeros_like", out), hint=hint)

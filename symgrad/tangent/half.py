@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from symgrad.adjoint.reversals.custom import expanded
 from symgrad.adjoint.reverse import gradient
 from symgrad.adjoint.saving.costs import Costs
 from symgrad.errors import NoDerivative
-from symgrad.ir.core import Block, Call, Func, Operand, Value, substitute
+from symgrad.ir.core import Block, Call, Func, Operand, Value, substitute, walk
+from symgrad.ir.walks import remove_ops
 
 
 def linear_half(back: Func, seeds: Sequence[int], gradients: int, name: str, costs: Costs, way_out: str) -> Func:
@@ -26,22 +27,13 @@ def linear_half(back: Func, seeds: Sequence[int], gradients: int, name: str, cos
     return expanded(func)
 
 
-def blocks(block: Block) -> Iterator[Block]:
-    """A block and the blocks inside it."""
-    yield block
-    for op in block.ops:
-        for inner in op.blocks:
-            yield from blocks(inner)
-
-
 def removed(body: Block, name: str) -> None:
     """Replace the results of a row by its first operands. Works in place."""
     table: dict[Value, Operand] = {}
-    for block in blocks(body):
-        calls = [op for op in block.ops if isinstance(op, Call) and op.name == name]
-        table |= {op.outs[0]: op.args[0] for op in calls}
-        block.ops = [op for op in block.ops if op not in calls]
+    calls = [op for op in walk(body) if isinstance(op, Call) and op.name == name]
+    table.update({op.outs[0]: op.args[0] for op in calls})
+    remove_ops(body, set(calls))
     substitute(body, table)
 
 
-__all__ = ["blocks", "linear_half", "removed"]
+__all__ = ["linear_half", "removed"]

@@ -14,9 +14,10 @@ from itertools import count
 from symgrad.adjoint.analysis.activity import active_values
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, clone, substitute, walk
 from symgrad.ir.types import FLOAT, is_complex
+from symgrad.ir.walks import blocks_within
 from symgrad.ops.build import Builder
 from symgrad.ops.tangents import VECTORS
-from symgrad.tangent.half import blocks, removed
+from symgrad.tangent.half import removed
 
 #: the parameters that vectors vary by
 VARIATIONS = ("angle", "shift", "error")
@@ -28,7 +29,7 @@ Write = Callable[[Func, Sequence[int], Sequence[int]], Func]
 def vectors(func: Func, active: set[Value]) -> Iterator[tuple[Block, Call, dict[int, bool]]]:
     """The ops whose active vectors have a phase and do not vary yet, each with its block."""
     done = {op.args[0] for op in walk(func.body) if isinstance(op, Call) and op.name == "varied"}
-    for block in blocks(func.body):
+    for block in blocks_within(func.body):
         for op in block.ops:
             if isinstance(op, Call) and op.name in VECTORS:
                 places = {k: rows for k, rows in VECTORS[op.name].items() if op.outs[k] in active and is_complex(op.outs[k].type)}
@@ -107,7 +108,7 @@ def at_each_use(body: Block, value: Value, replacement: Callable[..., Value]) ->
     Changes that differ from use to use do not cancel, as one change of all uses may: the gradient of a constant is zero for all vectors.
     """
     numbers = count()
-    for block in blocks(body):
+    for block in blocks_within(body):
         for op in block.ops:
             if value in op.operands:
                 new = replacement(use=next(numbers))

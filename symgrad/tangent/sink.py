@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from symgrad.adjoint.analysis.memory import has_memory
 from symgrad.ir.core import Block, Call, Func, If, Op, Value, uses, walk
+from symgrad.ir.walks import ops_within
 from symgrad.ops.analysis.aliases import Groups, memory_groups
 from symgrad.ops.declare import ROWS
 
@@ -83,7 +84,7 @@ class Places:
         index = {op: k for k, op in enumerate(block.ops)}
         places = cls(index, {out: op for op in block.ops for out in op.outs})
         for k, op in enumerate(block.ops):
-            for store in walk(Block([], [op])):
+            for store in ops_within(op):
                 if isinstance(store, Call) and ROWS[store.name].consumes and isinstance(store.args[0], Value):
                     places.stores.setdefault(groups.find(store.args[0]), []).append(k)
         return places

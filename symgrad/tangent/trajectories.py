@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.adjoint.calling import options_of, put
+from symgrad.adjoint.calling import inline, options_of
 from symgrad.adjoint.reversals.custom import WRITERS, expanded
 from symgrad.adjoint.solvers.solutions import OF_ROWS, solution_pullback
 from symgrad.adjoint.solvers.trajectories import INITIAL, Moved, parted
@@ -75,7 +75,7 @@ def rate_along(rate: Func, columns: Sequence[int], taken: set[str]) -> Func:
     builder.block.args = [time, stacked, *rest, *tangents, size]
     state = builder.call("view", stacked, NONE, size, NONE, index="s", hint="y")
     along = builder.call("view", stacked, size, NONE, NONE, index="s", hint="y_tangent")
-    builder.block.yields = [builder.call("concatenate", *put(builder, pushed, [time, state, *rest, along, *tangents]))]
+    builder.block.yields = [builder.call("concatenate", *inline(builder, pushed, [time, state, *rest, along, *tangents]))]
     return expanded(Func(f"{rate.name}_along", builder.block, ["out"], rate.loc), taken)
 
 

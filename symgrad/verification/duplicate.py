@@ -249,7 +249,7 @@ def why_once(lowered: Lowered, names: tuple[str, ...]) -> tuple[str, Loc] | None
             store = stored_in(op, makers)
             if isinstance(store, Value) and store not in outsiders:
                 continue
-            what = "it assigns to a global variable" if isinstance(store, Const) else said(op.args[0], makers)
+            what = "it assigns to a global variable" if isinstance(store, Const) else effect_in_words(op.args[0], makers)
             return what, op.loc
     outside = next((root for root in lowered.mutated if root not in ("", *names)), None)  # no name: a copy
     if outside is not None:
@@ -291,7 +291,7 @@ def is_repeatable(op: Call, makers: Mapping[Operand, Call]) -> bool:
     return source is not None and source.name == "opaque" and is_repeatable(source, makers)
 
 
-def said(function: Operand, makers: Mapping[Operand, Call]) -> str:
+def effect_in_words(function: Operand, makers: Mapping[Operand, Call]) -> str:
     """The effect of an opaque call, in words."""
     attribute = makers.get(function)
     value = function.value if isinstance(function, Const) else None

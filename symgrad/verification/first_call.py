@@ -31,7 +31,7 @@ from symgrad.signature import Comparable, Compiled, Signature
 from symgrad.verification.agreement import OtherForm, allowed_for, floats, gaps, widths
 from symgrad.verification.directions import by_key, contracted, dot
 from symgrad.verification.duplicate import Duplicate, NotCopied, Snapshot, same
-from symgrad.verification.report import mismatch, shown
+from symgrad.verification.report import mismatch, shown_result
 from symgrad.verification.rounding import explains, results
 
 Verify = bool | Literal["gradient"] | None
@@ -283,7 +283,7 @@ class Comparison:
         """The error for two results."""
         ends, other = ("raises" if isinstance(result, Exception) else verb for result in (ours, theirs))
         one, another = whose
-        what = f"{one} {self.user.__qualname__} {ends} {shown(ours)}, and {another} {other} {shown(theirs)}{how}"
+        what = f"{one} {self.user.__qualname__} {ends} {shown_result(ours)}, and {another} {other} {shown_result(theirs)}{how}"
         return mismatch(self.user, what, ours, theirs, self.program, self.signature, self.bound.arguments, self.others())
 
     def others(self) -> Iterable[types.FunctionType]:

@@ -37,7 +37,7 @@ def mismatch(
     lines = ["symgrad: a mismatch", what]
     lines += [f"{name}: {text}" for name, text in (*program.items(), *versions().items())]
     lines += [f"signature: {signature}", "arguments: " + ", ".join(f"{name}: {form(value)}" for name, value in arguments.items())]
-    lines += ["", f"compiled: {shown(ours, REPORTED)}", f"function: {shown(theirs, REPORTED)}"]
+    lines += ["", f"compiled: {shown_result(ours, REPORTED)}", f"function: {shown_result(theirs, REPORTED)}"]
     for one in dict.fromkeys((function, *others)):
         lines += ["", *text_of(one)]
     loc = None if source is None else source.loc(source.node)
@@ -74,7 +74,7 @@ def text_of(function: types.FunctionType) -> list[str]:
     return [source.line(number) for number in range(source.node.lineno, (source.node.end_lineno or source.node.lineno) + 1)]
 
 
-def shown(value: Any, length: int = SHOWN) -> str:
+def shown_result(value: Any, length: int = SHOWN) -> str:
     """A short form of a result: an exception by its class, long texts cut."""
     if isinstance(value, Exception):
         return f"{type(value).__name__}: {value}"[:length] if length > SHOWN else type(value).__name__
@@ -94,4 +94,4 @@ def form(value: Any) -> str:
     return type(value).__name__
 
 
-__all__ = ["mismatch", "shown"]
+__all__ = ["mismatch", "shown_result"]

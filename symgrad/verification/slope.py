@@ -72,13 +72,13 @@ def complex_slope(run: Run, inputs: Mapping[str, Any], tangents: Mapping[str, An
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", np.exceptions.ComplexWarning)
         try:
-            result = run({name: beside(argument, tangents[name]) for name, argument in inputs.items()})
+            result = run({name: complex_step(argument, tangents[name]) for name, argument in inputs.items()})
             return dot(result, seed).imag / COMPLEX_STEP
         except Exception:
             return None
 
 
-def beside(value: Any, tangent: Any) -> Any:
+def complex_step(value: Any, tangent: Any) -> Any:
     """A value moved by a tiny imaginary step; raises TypeError for complex values."""
     if np.iscomplexobj(value):
         raise TypeError
@@ -87,11 +87,11 @@ def beside(value: Any, tangent: Any) -> Any:
         return shifted if isinstance(value, np.ndarray) else complex(shifted)
     match value:
         case tuple() if hasattr(value, "_fields"):
-            return type(value)(*map(beside, value, tangent))
+            return type(value)(*map(complex_step, value, tangent))
         case tuple() | list():
-            return type(value)(map(beside, value, tangent))
+            return type(value)(map(complex_step, value, tangent))
         case dict():
-            return {key: beside(item, inner) for (key, item), inner in zip(value.items(), tangent, strict=True)}
+            return {key: complex_step(item, inner) for (key, item), inner in zip(value.items(), tangent, strict=True)}
     if tangent is not None:
         raise TypeError
     return value

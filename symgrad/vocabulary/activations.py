@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from symgrad.functional import activations as f
-from symgrad.vocabulary.dispatch import apply, whole
+from symgrad.vocabulary.dispatch import apply, plain_integer
 from symgrad.vocabulary.exposed import table
 from symgrad.vocabulary.fitting import channels_second, ranked, shaped
 
@@ -36,7 +36,9 @@ def rrelu(x: Tensor, lower: float = 0.125, upper: float = 0.3333333333333333, tr
 def gumbel_softmax(x: Tensor, temperature: float = 1.0, hard: bool = False, axis: int = -1, name: str | None = None) -> Tensor:
     """A softmax of ``x`` and of Gumbel's noise; ``hard``: ones and zeros, with the derivative of the softmax."""
     ranked(x, "x")
-    return apply(f.gumbel_softmax, x, apply(f.gumbel_noise, x.detach()), temperature=float(temperature), hard=bool(hard), axis=whole(axis))
+    return apply(
+        f.gumbel_softmax, x, apply(f.gumbel_noise, x.detach()), temperature=float(temperature), hard=bool(hard), axis=plain_integer(axis)
+    )
 
 
 __all__ = ["gumbel_softmax", "prelu", "rrelu", *NAMES]

@@ -79,7 +79,7 @@ def binary(function: Callable[..., Any]) -> Callable[..., Any]:
 DEFAULT = [np.dtype("float32")]
 
 
-def whole(value: Any, what: str = "an axis") -> int:
+def plain_integer(value: Any, what: str = "an axis") -> int:
     """An integer as plain data."""
     try:
         return operator.index(value)
@@ -98,4 +98,4 @@ def axes(axis: Any) -> Any:
 
 def extents(shape: Any, what: str = "an extent or axis") -> tuple[int, ...]:
     """A shape, or axes, as plain data."""
-    return tuple([whole(extent, what) for extent in (shape if isinstance(shape, list | tuple) else [shape])])
+    return tuple([plain_integer(extent, what) for extent in (shape if isinstance(shape, list | tuple) else [shape])])

@@ -14,7 +14,7 @@ import numpy as np
 
 from symgrad.errors import refused
 from symgrad.functional.tensors import reshape
-from symgrad.vocabulary.dispatch import apply, axes, whole
+from symgrad.vocabulary.dispatch import apply, axes, plain_integer
 
 Tensor = Any
 Pair = tuple[int, int]
@@ -70,7 +70,7 @@ def shaped(x: Tensor, name: str, expected: Sequence[int]) -> None:
 def extent(x: Tensor, name: str, axis: Any) -> int:
     """The extent of an axis, -1 if it is not known; refused if there is no such axis."""
     ranked(x, name)
-    place, rank = whole(axis), len(x.shape)
+    place, rank = plain_integer(axis), len(x.shape)
     if not -rank <= place < rank:
         raise refused(ValueError(f"axis {place} is out of bounds for {name} of shape {list(x.shape)}"))
     return int(x.shape[place])

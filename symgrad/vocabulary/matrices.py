@@ -7,7 +7,7 @@ from typing import Any
 
 from symgrad.errors import refused
 from symgrad.functional import matrices as f
-from symgrad.vocabulary.dispatch import apply, whole
+from symgrad.vocabulary.dispatch import apply, plain_integer
 from symgrad.vocabulary.exposed import table
 from symgrad.vocabulary.fitting import ranked
 
@@ -29,12 +29,12 @@ def cross(x: Tensor, y: Tensor, axis: int = 9, name: str | None = None) -> Tenso
         if not candidates:
             raise refused(ValueError(f"cross needs an axis of extent 3, and the shape is {list(x.shape)}"))
         axis = candidates[0]
-    return apply(f.cross, x, y, axis=whole(axis))
+    return apply(f.cross, x, y, axis=plain_integer(axis))
 
 
 def diagflat(x: Tensor, offset: int = 0, name: str | None = None) -> Tensor:
     """The matrix that has all elements on a diagonal."""
-    return apply(f.diag, x.reshape([-1]), offset=whole(offset, "offset"))
+    return apply(f.diag, x.reshape([-1]), offset=plain_integer(offset, "offset"))
 
 
 def multi_dot(x: Sequence[Tensor], name: str | None = None) -> Tensor:

@@ -10,7 +10,7 @@ from symgrad.functional import network as f
 from symgrad.functional import tensors as tensor_functions
 from symgrad.functional import windows as w
 from symgrad.vocabulary import tensors
-from symgrad.vocabulary.dispatch import apply, extents, unary, whole
+from symgrad.vocabulary.dispatch import apply, extents, plain_integer, unary
 from symgrad.vocabulary.exposed import reduction_of
 from symgrad.vocabulary.fitting import (
     channels_second,
@@ -92,7 +92,7 @@ def log_softmax(x: Tensor, axis: int = -1, dtype: Any = None, name: str | None =
 def shares(function: Any, x: Tensor, axis: int, dtype: Any) -> Tensor:
     """A softmax or its logarithm; of no elements there is no largest one."""
     x = as_float(x) if dtype is None else cast(x, dtype)
-    return apply(tensor_functions.assign, x) if extent(x, "x", axis) == 0 else apply(function, x, axis=whole(axis))
+    return apply(tensor_functions.assign, x) if extent(x, "x", axis) == 0 else apply(function, x, axis=plain_integer(axis))
 
 
 # ------------------------------------------------------------------ losses
@@ -139,18 +139,18 @@ def cross_entropy(
     if not use_softmax:
         input = tensors.log(input)  # type: ignore[attr-defined]
     if not soft_label:
-        labels_fit(input, label, whole(axis))
+        labels_fit(input, label, plain_integer(axis))
     if weight is not None:
         if soft_label:
             raise refused(ValueError("weight with soft_label is not supported; multiply the labels by it"))
-        weights_fit(input, weight, whole(axis))
+        weights_fit(input, weight, plain_integer(axis))
         return apply(
             losses.weighted_entropy,
             input,
             label,
             weight,
             reduction=reduction_of(reduction),
-            axis=whole(axis),
+            axis=plain_integer(axis),
             ignore_index=int(ignore_index),
             logs=not use_softmax,
         )
@@ -160,7 +160,7 @@ def cross_entropy(
         label,
         reduction=reduction_of(reduction),
         soft_label=bool(soft_label),
-        axis=whole(axis),
+        axis=plain_integer(axis),
         ignore_index=int(ignore_index),
         logs=not use_softmax,
     )
@@ -169,9 +169,15 @@ def cross_entropy(
 def softmax_with_cross_entropy(logits: Tensor, label: Tensor, soft_label: bool = False, ignore_index: int = -100, axis: int = -1) -> Tensor:
     """The cross entropy of each row, with the axis kept."""
     if not soft_label:
-        labels_fit(logits, label, whole(axis))
+        labels_fit(logits, label, plain_integer(axis))
     return apply(
-        f.cross_entropy, logits, label, reduction="none", soft_label=bool(soft_label), axis=whole(axis), ignore_index=int(ignore_index)
+        f.cross_entropy,
+        logits,
+        label,
+        reduction="none",
+        soft_label=bool(soft_label),
+        axis=plain_integer(axis),
+        ignore_index=int(ignore_index),
     )
 
 
@@ -213,7 +219,7 @@ def accuracy(input: Tensor, label: Tensor, k: int = 1, correct: Any = None, tota
     """The share of rows whose label is among the ``k`` largest elements."""
     if correct is not None or total is not None:
         raise refused(ValueError("correct and total are not supported"))
-    return apply(f.accuracy, input.detach(), label, k=whole(k, "k"))
+    return apply(f.accuracy, input.detach(), label, k=plain_integer(k, "k"))
 
 
 # ------------------------------------------------------------------ layers
@@ -234,7 +240,7 @@ def embedding(x: Tensor, weight: Tensor, padding_idx: int | None = None, sparse:
     """Rows of the weight by their numbers."""
     whole_numbers(x, "x")
     ranked(weight, "weight", 2)
-    return apply(f.embedding, x, weight, padding_idx=None if padding_idx is None else whole(padding_idx, "padding_idx"))
+    return apply(f.embedding, x, weight, padding_idx=None if padding_idx is None else plain_integer(padding_idx, "padding_idx"))
 
 
 def dropout(

@@ -9,7 +9,7 @@ from symgrad.errors import refused
 from symgrad.functional import selection as f
 from symgrad.functional import tensors as functions
 from symgrad.vocabulary import tensors
-from symgrad.vocabulary.dispatch import apply, extents, whole
+from symgrad.vocabulary.dispatch import apply, extents, plain_integer
 from symgrad.vocabulary.exposed import table
 from symgrad.vocabulary.fitting import extent, ranked, rowwise, several, whole_numbers
 
@@ -43,7 +43,7 @@ def unstable(stable: bool) -> None:
 def sort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = False, name: str | None = None) -> Tensor:
     """In order along an axis."""
     unstable(stable)
-    return apply(f.sort, x, axis=whole(axis), descending=bool(descending))
+    return apply(f.sort, x, axis=plain_integer(axis), descending=bool(descending))
 
 
 @rowwise
@@ -51,27 +51,27 @@ def argsort(x: Tensor, axis: int = -1, descending: bool = False, stable: bool = 
     """The indices that sort the elements."""
     unstable(stable)
     ranked(x, "x")
-    return apply(f.argsort, x.detach(), axis=whole(axis), descending=bool(descending))
+    return apply(f.argsort, x.detach(), axis=plain_integer(axis), descending=bool(descending))
 
 
 @rowwise
 def topk(x: Tensor, k: int, axis: int | None = None, largest: bool = True, sorted: bool = True, name: str | None = None) -> list[Tensor]:
     """The ``k`` largest or smallest elements, sorted, and their indices."""
-    axis = -1 if axis is None else whole(axis)
+    axis = -1 if axis is None else plain_integer(axis)
     length = extent(x, "x", axis)
-    if not 1 <= whole(k, "k") <= length:
+    if not 1 <= plain_integer(k, "k") <= length:
         raise refused(ValueError(f"k must be between 1 and the extent of axis {axis}, {length}, not {k}"))
-    return apply(f.topk, x, k=whole(k, "k"), axis=axis, largest=bool(largest))  # type: ignore[no-any-return]
+    return apply(f.topk, x, k=plain_integer(k, "k"), axis=axis, largest=bool(largest))  # type: ignore[no-any-return]
 
 
 @rowwise
 def kthvalue(x: Tensor, k: int, axis: int | None = None, keepdim: bool = False, name: str | None = None) -> list[Tensor]:
     """The ``k``-th smallest element, counted from 1, and its index."""
-    axis = -1 if axis is None else whole(axis)
+    axis = -1 if axis is None else plain_integer(axis)
     length = extent(x, "x", axis)
-    if not 1 <= whole(k, "k") <= length:
+    if not 1 <= plain_integer(k, "k") <= length:
         raise refused(ValueError(f"k must be between 1 and the extent of axis {axis}, {length}, not {k}"))
-    return apply(f.kthvalue, x, k=whole(k, "k"), axis=axis, keepdim=bool(keepdim))  # type: ignore[no-any-return]
+    return apply(f.kthvalue, x, k=plain_integer(k, "k"), axis=axis, keepdim=bool(keepdim))  # type: ignore[no-any-return]
 
 
 def put_along_axis(
@@ -88,7 +88,7 @@ def put_along_axis(
     ranked(indices, "indices")
     if isinstance(values, int | float):
         values = tensors.full_like(indices, float(values), arr.dtype)
-    return apply(f.put_along_axis, arr, indices, values, axis=whole(axis), reduce=reduce)
+    return apply(f.put_along_axis, arr, indices, values, axis=plain_integer(axis), reduce=reduce)
 
 
 def depth_of(index: Tensor) -> int:
@@ -126,12 +126,12 @@ def scatter_nd(index: Tensor, updates: Tensor, shape: Any, name: str | None = No
 
 def index_add(x: Tensor, index: Tensor, axis: int, value: Tensor, name: str | None = None) -> Tensor:
     """``x`` with values added to its parts along an axis, by their numbers."""
-    return apply(f.index_add, x, index, value, axis=whole(axis))
+    return apply(f.index_add, x, index, value, axis=plain_integer(axis))
 
 
 def index_fill(x: Tensor, index: Tensor, axis: int, value: Any, name: str | None = None) -> Tensor:
     """``x`` with one number in its parts along an axis, by their numbers."""
-    return apply(f.index_fill, x, index, value, axis=whole(axis))
+    return apply(f.index_fill, x, index, value, axis=plain_integer(axis))
 
 
 def index_put(x: Tensor, indices: Sequence[Tensor], value: Tensor, accumulate: bool = False, name: str | None = None) -> Tensor:
@@ -204,7 +204,7 @@ def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), name: str | None 
     first, second, *more = (*extents(axes), None, None)
     if second is None or len(more) > 2 or first == second:
         raise refused(ValueError(f"axes must be two axes, not {axes!r}"))
-    turns = whole(k, "k") % 4
+    turns = plain_integer(k, "k") % 4
     if turns == 2:
         return tensors.flip(x, [first, second])
     if turns == 0:
@@ -236,7 +236,7 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
     """Differences of neighbours along an axis, ``n`` times."""
     parts = [part for part in (prepend, x, append) if part is not None]
     result = x if len(parts) == 1 else tensors.concat(parts, axis)
-    for _ in range(whole(n, "n")):
+    for _ in range(plain_integer(n, "n")):
         length = extent(result, "x", axis)
         result = tensors.slice(result, [axis], [1], [length]) - tensors.slice(result, [axis], [0], [length - 1])
     return result

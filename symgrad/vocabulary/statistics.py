@@ -13,7 +13,7 @@ from symgrad.errors import refused
 from symgrad.functional import statistics as f
 from symgrad.functional import tensors as reductions
 from symgrad.vocabulary import tensors
-from symgrad.vocabulary.dispatch import apply, extents, whole
+from symgrad.vocabulary.dispatch import apply, extents, plain_integer
 from symgrad.vocabulary.exposed import exposed
 from symgrad.vocabulary.fitting import axes_of, extent, is_empty, rowwise
 from symgrad.vocabulary.promotion import as_float
@@ -66,7 +66,7 @@ def cumprod(x: Tensor, dim: int | None = None, dtype: Any = None, name: str | No
 
 def flat(x: Tensor, axis: int | None) -> tuple[Tensor, int]:
     """Return the tensor, flattened if no axis is given, and the axis."""
-    return (tensors.reshape(x, [-1]), 0) if axis is None else (x, whole(axis))
+    return (tensors.reshape(x, [-1]), 0) if axis is None else (x, plain_integer(axis))
 
 
 def numbered(results: list[Tensor], dtype: Any) -> list[Tensor]:

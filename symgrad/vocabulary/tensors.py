@@ -13,7 +13,7 @@ import numpy as np
 from symgrad.functional import elements
 from symgrad.functional import tensors as f
 from symgrad.tracebacks import refused
-from symgrad.vocabulary.dispatch import apply, binary, extents, parts, unary, whole
+from symgrad.vocabulary.dispatch import apply, binary, extents, parts, plain_integer, unary
 from symgrad.vocabulary.fitting import axes_of, extent, is_empty, ranked, rowwise, several
 from symgrad.vocabulary.promotion import WHOLE, arithmetic, as_float, bits, cast, floating, kept_whole, kind, shiftable, unified
 
@@ -60,7 +60,7 @@ def bitwise_right_shift(x: Tensor, y: Tensor, is_arithmetic: bool = True, name: 
 
 def round(x: Tensor, decimals: int = 0, name: str | None = None) -> Tensor:
     """Round to ``decimals`` digits, halves to even."""
-    return apply(f.round, x, decimals=whole(decimals, "decimals"))
+    return apply(f.round, x, decimals=plain_integer(decimals, "decimals"))
 
 
 def pow(x: Tensor, y: Any, name: str | None = None) -> Tensor:
@@ -197,17 +197,17 @@ def transpose(x: Tensor, perm: Any, name: str | None = None) -> Tensor:
 
 def concat(x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tensor:
     """Joined along an axis."""
-    return apply(f.concat, *several(x, "x"), axis=whole(axis))
+    return apply(f.concat, *several(x, "x"), axis=plain_integer(axis))
 
 
 def stack(x: Sequence[Tensor], axis: int = 0, name: str | None = None) -> Tensor:
     """Joined along a new axis."""
-    return apply(f.stack, *several(x, "x"), axis=whole(axis))
+    return apply(f.stack, *several(x, "x"), axis=plain_integer(axis))
 
 
 def split(x: Tensor, num_or_sections: Any, axis: int = 0, name: str | None = None) -> list[Tensor]:
     """Split into equal parts, or into parts of given lengths, one of which may be -1."""
-    axis, length = whole(axis), extent(x, "x", axis)
+    axis, length = plain_integer(axis), extent(x, "x", axis)
     if length < 0:
         raise refused(ValueError(f"axis {axis} cannot be split: its extent is not known"))
     if isinstance(num_or_sections, int):
@@ -235,7 +235,7 @@ def unbind(input: Tensor, axis: int = 0) -> list[Tensor]:
     length = extent(input, "input", axis)
     if length < 0:
         raise refused(ValueError(f"axis {axis} cannot be split: its extent is not known"))
-    return parts([apply(f.plane, input, place=k, axis=whole(axis)) for k in range(length)])
+    return parts([apply(f.plane, input, place=k, axis=plain_integer(axis)) for k in range(length)])
 
 
 def squeeze(x: Tensor, axis: Any = None, name: str | None = None) -> Tensor:
@@ -289,12 +289,12 @@ def flip(x: Tensor, axis: Any, name: str | None = None) -> Tensor:
 @rowwise
 def roll(x: Tensor, shifts: int, axis: int | None = None, name: str | None = None) -> Tensor:
     """Shifted in a circle."""
-    return apply(f.roll, x, shifts=whole(shifts, "shifts"), axis=axis)
+    return apply(f.roll, x, shifts=plain_integer(shifts, "shifts"), axis=axis)
 
 
 def gather(x: Tensor, index: Tensor, axis: int = 0, name: str | None = None) -> Tensor:
     """Rows by their numbers."""
-    return apply(f.gather, x, index, axis=whole(axis))
+    return apply(f.gather, x, index, axis=plain_integer(axis))
 
 
 def index_select(x: Tensor, index: Tensor, axis: int = 0, name: str | None = None) -> Tensor:
@@ -304,7 +304,7 @@ def index_select(x: Tensor, index: Tensor, axis: int = 0, name: str | None = Non
 
 def take_along_axis(arr: Tensor, indices: Tensor, axis: int) -> Tensor:
     """One element for each index, along an axis."""
-    return apply(f.take_along_axis, arr, indices, axis=whole(axis))
+    return apply(f.take_along_axis, arr, indices, axis=plain_integer(axis))
 
 
 def slice(input: Tensor, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Tensor:
@@ -328,12 +328,12 @@ def sliced(x: Tensor, name: str, axes: Sequence[int], **bounds: Any) -> Tensor:
 
 def tril(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
     """The lower triangle."""
-    return apply(f.tril, x, diagonal=whole(diagonal, "diagonal"))
+    return apply(f.tril, x, diagonal=plain_integer(diagonal, "diagonal"))
 
 
 def triu(x: Tensor, diagonal: int = 0, name: str | None = None) -> Tensor:
     """The upper triangle."""
-    return apply(f.triu, x, diagonal=whole(diagonal, "diagonal"))
+    return apply(f.triu, x, diagonal=plain_integer(diagonal, "diagonal"))
 
 
 def full_like(x: Tensor, fill_value: float, dtype: Any = None, name: str | None = None) -> Tensor:

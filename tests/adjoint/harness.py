@@ -33,15 +33,15 @@ def differences(value: Callable[[list[Any]], float], args: Sequence[Any], k: int
     if isinstance(args[k], float):
         ends = [value([*args[:k], args[k] + s, *args[k + 1 :]]) for s in (step, -step)]
         return (ends[0] - ends[1]) / (2 * step)
-    made = np.zeros_like(args[k])
+    slopes = np.zeros_like(args[k])
     for place in np.ndindex(args[k].shape):
         ends = []
         for s in (step, -step):
             moved = [copy.deepcopy(a) for a in args]
             moved[k][place] += s
             ends.append(value(moved))
-        made[place] = (ends[0] - ends[1]) / (2 * step)
-    return made
+        slopes[place] = (ends[0] - ends[1]) / (2 * step)
+    return slopes
 
 
 def check(text: str | Func, args: Sequence[Any], wrt: Sequence[int], order: int = 1, tolerance: float = 2e-6) -> Func:
@@ -51,27 +51,27 @@ def check(text: str | Func, args: Sequence[Any], wrt: Sequence[int], order: int 
     """
     func = parse(text) if isinstance(text, str) else text
     verify(func)
-    made = gradient(func, wrt)
+    derivative = gradient(func, wrt)
     try:
-        verify(made)
-        compare(func, made, args, wrt, tolerance)
+        verify(derivative)
+        compare(func, derivative, args, wrt, tolerance)
         fused = gradient(func, wrt, fused=True)
         verify(fused)
         compare(func, fused, args, wrt, tolerance)
     except Exception:
-        print(show(made))
+        print(show(derivative))
         raise
     if order > 1:
         for k in range(len(wrt)):
             check(summed(gradient(func, [wrt[k]], value=False), args), args, wrt, order - 1, tolerance * 20)
-    return made
+    return derivative
 
 
-def compare(func: Func, made: Func, args: Sequence[Any], wrt: Sequence[int], tolerance: float) -> None:
+def compare(func: Func, derivative: Func, args: Sequence[Any], wrt: Sequence[int], tolerance: float) -> None:
     """The two modes agree with each other and with differences."""
-    pure = interpret(made, copy.deepcopy(list(args)))
-    given = copy.deepcopy(list(args))
-    done = execute(made, given)
+    pure = interpret(derivative, copy.deepcopy(list(args)))
+    arguments = copy.deepcopy(list(args))
+    done = execute(derivative, arguments)
     value = interpret(func, copy.deepcopy(list(args)))
     count = len(func.body.yields)
     for a, b in zip(value, pure[:count], strict=True):

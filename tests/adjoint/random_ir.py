@@ -79,24 +79,24 @@ class Writer:
     def scalar_op(self, state: State) -> None:
         a, b = self.number(state), self.number(state)
         name = self.random.choice(["multiply", "add", "sin", "tanh", "subtract"])
-        made = self.builder.call(name, a) if name in ("sin", "tanh") else self.builder.call(name, a, b)
-        state.numbers.append(self.builder.call("sin", made, hint=self.random.choice(["s", None])))
+        value = self.builder.call(name, a) if name in ("sin", "tanh") else self.builder.call(name, a, b)
+        state.numbers.append(self.builder.call("sin", value, hint=self.random.choice(["s", None])))
 
     def array_op(self, state: State) -> None:
         name = self.random.choice(["multiply", "add", "sin", "tanh", "scale", "where"])
         a, b = self.array(state), self.array(state)
         match name:
             case "sin" | "tanh":
-                made = self.builder.call(name, a)
+                value = self.builder.call(name, a)
             case "scale":
-                made = self.builder.call("multiply", a, self.number(state))
+                value = self.builder.call("multiply", a, self.number(state))
             case "where":
-                made = self.builder.call("where", self.builder.call("greater", a, b), b, self.builder.call("sin", a))
+                value = self.builder.call("where", self.builder.call("greater", a, b), b, self.builder.call("sin", a))
             case _:
-                made = self.builder.call(name, a, b)
+                value = self.builder.call(name, a, b)
         if name in ("multiply", "add", "scale"):
-            made = self.builder.call("tanh", made, hint=self.random.choice(["h", None]))
-        state.arrays.append(made)
+            value = self.builder.call("tanh", value, hint=self.random.choice(["h", None]))
+        state.arrays.append(value)
 
     def read(self, state: State) -> None:
         state.numbers.append(self.builder.call("take", self.array(state), self.random.choice(state.indices), index="i"))

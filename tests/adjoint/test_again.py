@@ -1,4 +1,4 @@
-"""What both halves would compute is computed once, in loops and branches too."""
+"""Common subexpressions of both halves are computed once, also in loops and branches."""
 
 from __future__ import annotations
 

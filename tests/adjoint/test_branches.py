@@ -1,4 +1,4 @@
-"""What a branch alone needs is reversed in the branch: it costs nothing on the other side, and no infinite slope is met there."""
+"""Values that only one branch needs are differentiated in that branch: no cost and no infinite slope on the other side."""
 
 from __future__ import annotations
 

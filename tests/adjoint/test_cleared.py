@@ -1,4 +1,4 @@
-"""Stores that leave a cotangent as it was: which are removed, and that what is left gives the same."""
+"""Removal of stores that clear cotangents: which are removed, and that results stay the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cotangents that a loop carries: an iteration adds to the array that it was given, and copies it only where both are needed."""
+"""Loop-carried cotangents: an iteration adds in place, and copies only where both arrays are needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept on tapes and what is computed again, by cost: for the interpreter, for kernels; never more than without costs."""
+"""Save or recompute, by cost: for the interpreter and for kernels."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ func f(x: f64[!x0], r: f64[!x0], h: float, n: int) -> f64[!x0]:
 """
 
 
-def kept(made: Func) -> list[Value]:
+def kept(func: Func) -> list[Value]:
     """What is put on tapes."""
-    found = [
-        op.args[1:] if op.name == "push" else op.args[2:] for op in walk(made.body) if isinstance(op, Call) and op.name in ("push", "put")
+    saved = [
+        op.args[1:] if op.name == "push" else op.args[2:] for op in walk(func.body) if isinstance(op, Call) and op.name in ("push", "put")
     ]
-    return [a for args in found for a in args if isinstance(a, Value)]
+    return [a for args in saved for a in args if isinstance(a, Value)]
 
 
 def names(text: str, wrt: list[int], costs: Costs) -> list[str | None]:
@@ -90,7 +90,7 @@ def names(text: str, wrt: list[int], costs: Costs) -> list[str | None]:
 
 
 @pytest.mark.parametrize(
-    ("text", "costs", "wanted"),
+    ("text", "costs", "expected"),
     [
         (CHAIN, KEEPING, ["s", "b", "d", "g"]),
         (CHAIN, INTERPRETED, ["s", "g"]),
@@ -102,8 +102,8 @@ def names(text: str, wrt: list[int], costs: Costs) -> list[str | None]:
         (MASKS, INTERPRETED, ["y", "m", None]),
     ],
 )
-def test_what_is_kept(text: str, costs: Costs, wanted: list[str]) -> None:
-    assert names(text, [0, 1] if text is CHAIN else [0], costs) == wanted
+def test_what_is_kept(text: str, costs: Costs, expected: list[str]) -> None:
+    assert names(text, [0, 1] if text is CHAIN else [0], costs) == expected
 
 
 @pytest.mark.parametrize(("type_", "cheap"), [("float", True), ("f64[!x0]", True), ("?", False)])
@@ -115,9 +115,9 @@ def test_what_may_be_an_array_of_any_size_is_cheap_only_if_it_is_known(type_: st
     assert INTERPRETED.is_cheap(op) == cheap
 
 
-def sizes(made: Func) -> tuple[int, int]:
+def sizes(func: Func) -> tuple[int, int]:
     """How many arrays and how many numbers are put on tapes."""
-    types = [value.type for value in kept(made)]
+    types = [value.type for value in kept(func)]
     return sum(isinstance(t, Array) for t in types), sum(isinstance(t, Scalar) for t in types)
 
 

@@ -1,4 +1,4 @@
-"""What the types of a function tell of its integers."""
+"""Facts about integers that follow from the types of a function."""
 
 from __future__ import annotations
 

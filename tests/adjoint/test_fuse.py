@@ -1,4 +1,4 @@
-"""Loops whose rounds are reversed at once: which are, that nothing is kept for them, and that what comes out is right."""
+"""Loops whose iterations are reversed immediately: which they are, that they save nothing, and that results are right."""
 
 from __future__ import annotations
 
@@ -295,9 +295,9 @@ def made_of(text: str, wrt: list[int], **settings: Any) -> tuple[Func, Func, Not
     func = parse(text)
     verify(func)
     func.notes = Notes()
-    made = gradient(func, wrt, fused=True, **settings)
-    verify(made)
-    return func, made, func.notes
+    derivative = gradient(func, wrt, fused=True, **settings)
+    verify(derivative)
+    return func, derivative, func.notes
 
 
 def loops(func: Func) -> list[For | While]:
@@ -307,44 +307,44 @@ def loops(func: Func) -> list[For | While]:
 @pytest.mark.parametrize("name", FUSED)
 def test_a_loop_that_is_one_with_its_reverse_is_right_and_keeps_nothing_for_later(name: str) -> None:
     text, args, wrt = FUSED[name]
-    func, made, _ = made_of(text, wrt)
-    compare(func, made, args, wrt, 2e-6)
+    func, derivative, _ = made_of(text, wrt)
+    compare(func, derivative, args, wrt, 2e-6)
 
-    assert len(loops(made)) == len(loops(func))
-    assert not [op for op in made.body.ops if isinstance(op, Call) and op.name in ("slots", "tape")]
+    assert len(loops(derivative)) == len(loops(func))
+    assert not [op for op in derivative.body.ops if isinstance(op, Call) and op.name in ("slots", "tape")]
 
 
 @pytest.mark.parametrize("name", APART)
 def test_a_loop_that_cannot_be_is_reversed_after_it_and_the_reason_is_told(name: str) -> None:
     text, args, wrt, reason = APART[name]
-    func, made, notes = made_of(text, wrt)
-    compare(func, made, args, wrt, 2e-6)
+    func, derivative, notes = made_of(text, wrt)
+    compare(func, derivative, args, wrt, 2e-6)
 
-    assert len(loops(made)) == 2 * len(loops(func))
+    assert len(loops(derivative)) == 2 * len(loops(func))
     assert any(note.kind == "unfused" and reason in note.message for note in notes)
 
 
 def test_a_weight_from_before_and_after_the_loop_is_computed_before_it() -> None:
-    func, made, _ = made_of(sines(LINEAR["weighted"]), [0])
-    compare(func, made, [X, 0.7], [0], 2e-6)
+    func, derivative, _ = made_of(sines(LINEAR["weighted"]), [0])
+    compare(func, derivative, [X, 0.7], [0], 2e-6)
 
-    assert len(loops(made)) == 1
+    assert len(loops(derivative)) == 1
 
 
 def test_the_sum_is_added_up_as_it_was() -> None:
-    func, made, _ = made_of(FUSED["sum, mean"][0], [0, 1])
+    func, derivative, _ = made_of(FUSED["sum, mean"][0], [0, 1])
     x = np.random.default_rng(3).normal(size=1000)
 
-    assert execute(made, [x, 0.3])[0] == execute(func, [x.copy(), 0.3])[0]
+    assert execute(derivative, [x, 0.3])[0] == execute(func, [x.copy(), 0.3])[0]
 
 
 @pytest.mark.parametrize("name", FUSED)
 def test_the_passes_leave_it_right(name: str) -> None:
     text, args, wrt = FUSED[name]
-    func, made, _ = made_of(text, wrt)
-    made = run(OPTIMISE, made)
-    verify(made)
-    compare(func, made, args, wrt, 2e-6)
+    func, derivative, _ = made_of(text, wrt)
+    derivative = run(OPTIMISE, derivative)
+    verify(derivative)
+    compare(func, derivative, args, wrt, 2e-6)
 
 
 @pytest.mark.parametrize("name", FUSED)
@@ -354,9 +354,9 @@ def test_higher_derivatives(name: str, order: int) -> None:
     func = parse(text)
     for _ in range(order - 1):
         func = summed(gradient(func, wrt[:1], value=False, fused=True), copy.deepcopy(args))
-    made = gradient(func, wrt, fused=True)
-    verify(made)
-    compare(func, made, args, wrt, 2e-6 * 20 ** (order - 1))
+    derivative = gradient(func, wrt, fused=True)
+    verify(derivative)
+    compare(func, derivative, args, wrt, 2e-6 * 20 ** (order - 1))
 
 
 def test_the_derivative_of_a_loop_that_was_fused_is_fused_again() -> None:
@@ -406,8 +406,8 @@ def read_between_double_loops(x, w):
 @pytest.mark.parametrize("wrt", ["x", "w", ("x", "w")])
 def test_what_moves_before_a_loop_reads_what_it_read(function: Any, wrt: Any) -> None:
     at = {"x": np.array([0.7, -0.4, 1.3, 0.9]), "w": np.array([0.5, 1.2, 0.3])}
-    _, found = symgrad.value_and_grad(function, wrt=wrt)(**at)
-    for name, slope in zip(*((wrt, found) if isinstance(wrt, tuple) else ((wrt,), (found,))), strict=True):
+    _, actual = symgrad.value_and_grad(function, wrt=wrt)(**at)
+    for name, slope in zip(*((wrt, actual) if isinstance(wrt, tuple) else ((wrt,), (actual,))), strict=True):
         steps = 1e-6 * np.eye(at[name].size)
         slopes = [(function(**{**at, name: at[name] + h}) - function(**{**at, name: at[name] - h})) / 2e-6 for h in steps]
         np.testing.assert_allclose(slope, slopes, rtol=1e-6, atol=1e-7)

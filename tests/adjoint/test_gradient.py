@@ -1,4 +1,4 @@
-"""Gradients of programs in IR text, and of random ones, against differences; what they save."""
+"""Gradients of programs in IR text and of random ones, compared with differences; the values they save."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What taken branches say of other bools, beside every run of random programs of bools that takes these branches."""
+"""Path conditions: what taken branches imply about other bools, compared with runs of random programs."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ def run(block: Block, values: dict[Operand, bool], taken: dict[Block, bool]) -> 
         if isinstance(op, If):
             chosen = op.then if sides[0] else op.orelse
             run(chosen, values, taken)
-            made = [values[o] if isinstance(o, Value) else bool(o.value) for o in chosen.yields]
+            values_of = [values[o] if isinstance(o, Value) else bool(o.value) for o in chosen.yields]
         else:
             assert isinstance(op, Call)
-            made = [not sides[0] if op.name == "not_" else all(sides) if op.name in ("both", "logical_and") else any(sides)]
-        values.update(zip(op.outs, made, strict=True))
+            values_of = [not sides[0] if op.name == "not_" else all(sides) if op.name in ("both", "logical_and") else any(sides)]
+        values.update(zip(op.outs, values_of, strict=True))
 
 
 def places(block: Block, taken: list[tuple[Operand, bool]]) -> list[tuple[Block, list[tuple[Operand, bool]]]]:
     """Each block, with the tests of the branches it stands in."""
-    found = [(block, taken)]
+    blocks = [(block, taken)]
     for op in block.ops:
         for inner, outcome in zip(op.blocks, (True, False), strict=False):
-            found += places(inner, [*taken, (op.test, outcome)])  # type: ignore[attr-defined]
-    return found
+            blocks += places(inner, [*taken, (op.test, outcome)])  # type: ignore[attr-defined]
+    return blocks
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -68,8 +68,8 @@ def test_what_is_implied_holds_in_every_run(seed: int) -> None:
     body = grown(draw, list(inputs), 3)
     producers: dict[Operand, Op] = {out: op for op in walk(body) for out in op.outs}
     runs = []
-    for given in itertools.product((False, True), repeat=INPUTS):
-        values: dict[Operand, bool] = dict(zip(inputs, given, strict=True))
+    for argument in itertools.product((False, True), repeat=INPUTS):
+        values: dict[Operand, bool] = dict(zip(inputs, argument, strict=True))
         ran: dict[Block, bool] = {}
         run(body, values, ran)
         runs.append((values, ran))

@@ -1,4 +1,4 @@
-"""What the rows of a Jacobian, or its columns in turn, have in common: computed once, with the same result as in each of them."""
+"""The common part of the rows, or columns, of a Jacobian is computed once, with the same results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cotangents of lists are added element by element, wherever two uses of one list meet."""
+"""Cotangents of lists are added element by element where two uses of one list meet."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ USES = {
 }
 
 
-@pytest.mark.parametrize("made", LISTS)
-def test_two_uses_of_a_list_add_up(made: str) -> None:
+@pytest.mark.parametrize("expression", LISTS)
+def test_two_uses_of_a_list_add_up(expression: str) -> None:
     for (one, first), (other, second) in product(USES.items(), USES.items()):
-        if made == "argument" and "stored" in (one, other):
+        if expression == "argument" and "stored" in (one, other):
             continue
-        lines = [LISTS[made], "s = 0.0", first.format(to="s"), "if a > 0:\n        s = s * s", second.format(to="s")]
+        lines = [LISTS[expression], "s = 0.0", first.format(to="s"), "if a > 0:\n        s = s * s", second.format(to="s")]
         text = "def f(lst, a):\n" + "".join(f"    {line}\n" for line in [*lines, "return s + 3 * sum(l)"])
         assert verdict(text, [[0.5, 1.5, 2.5], 0.7]) == "right", (one, other)

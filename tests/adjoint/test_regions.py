@@ -1,4 +1,4 @@
-"""What still stands in an array is read from it, not saved; random loops over overlapping parts of one array keep it honest."""
+"""Values that an array still holds are read from it instead of saved; random loops over overlapping parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``where`` did not choose has no gradient, however its slope is infinite and wherever its elements went before."""
+"""Elements that ``where`` does not choose have gradient zero, even where their slope is infinite."""
 
 from itertools import product
 
@@ -31,8 +31,8 @@ def arguments(x: np.ndarray, chosen: np.ndarray) -> dict[str, object]:
     return {"x": x.copy(), "c": chosen, "s": 1.3, "v": np.array([0.4, -0.7, 0.6]), "x0": np.array([1.1, 0.6, -0.8])}
 
 
-def held(source: str, given: dict[str, object], jit: object) -> None:
-    verdict = judged(function_of(source), given, jit=jit)
+def held(source: str, argument: dict[str, object], jit: object) -> None:
+    verdict = judged(function_of(source), argument, jit=jit)
     if verdict[0] == "not taken" and VECTOR in source:
         pytest.skip("a vector that NumPy does not move in this way, or does not broadcast to what is chosen")
     assert verdict[0] == "right", (source, verdict)
@@ -80,9 +80,9 @@ def test_nothing_is_chosen_where_the_branches_around_say_which() -> None:
 
     derived = symgrad.grad(divided, argnums=(0, 1))
     for size in (0.2, 2.0):
-        given = np.linspace(0.5, 1.5, 4), np.full((4, 3), size)
-        check_grads(divided, given, wrt=(0, 1))
-        assert "where" not in derived.source(*given)
+        argument = np.linspace(0.5, 1.5, 4), np.full((4, 3), size)
+        check_grads(divided, argument, wrt=(0, 1))
+        assert "where" not in derived.source(*argument)
 
 
 @pytest.mark.sweep(3)

@@ -46,11 +46,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     before = None if options.compare is None else json.loads(options.compare.read_text())
     results: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine(), "programs": {}}
     for allocator in options.allocators:
-        made = inner(options, allocator, growth=options.growth and allocator == options.allocators[-1])
-        results["programs"][allocator] = made["programs"]
-        results |= {key: made[key] for key in ("versions", "growth", "lengths")}
+        result = inner(options, allocator, growth=options.growth and allocator == options.allocators[-1])
+        results["programs"][allocator] = result["programs"]
+        results |= {key: result[key] for key in ("versions", "growth", "lengths")}
         print(f"\nmemory: {allocator}")
-        print("\n".join(table(made["programs"], options.columns)), flush=True)
+        print("\n".join(table(result["programs"], options.columns)), flush=True)
         keep(results, options.save)
     if results["growth"] or results["lengths"]:
         print("\n" + "\n".join(growth_table(results["growth"], results["lengths"])))
@@ -72,8 +72,8 @@ def inner(options: argparse.Namespace, allocator: str, growth: bool) -> dict[str
         ran = subprocess.run(command, env=place)
         if ran.returncode:
             raise SystemExit(ran.returncode)
-        made: dict[str, Any] = json.loads(path.read_text())
-        return made
+        results: dict[str, Any] = json.loads(path.read_text())
+        return results
 
 
 def keep(results: dict[str, Any], path: Path) -> None:
@@ -94,18 +94,18 @@ def words(text: str) -> list[str]:
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    made = argparse.ArgumentParser(prog="python -m tests.bench", description=(__doc__ or "").partition(":")[2])
-    made.add_argument("programs", nargs="*", help="programs to run (all if none)")
-    made.add_argument("--columns", type=words, default="numpy,hand,numba,hand_numba,autograd,jax,torch", help="what is timed, by commas")
-    made.add_argument("--allocators", type=words, default=",".join(ALLOCATORS), help="'default', 'kept', or both by a comma")
-    made.add_argument("--budget", type=float, default=1.5, help="seconds for the rounds of a program, and for each size that grows")
-    made.add_argument("--growth", action=argparse.BooleanOptionalAction, default=True, help="measure how cost grows, too")
-    made.add_argument("--save", type=Path, default=kept_at(), metavar="FILE", help="where the figures are kept, as JSON")
-    made.add_argument(
+    command = argparse.ArgumentParser(prog="python -m tests.bench", description=(__doc__ or "").partition(":")[2])
+    command.add_argument("programs", nargs="*", help="programs to run (all if none)")
+    command.add_argument("--columns", type=words, default="numpy,hand,numba,hand_numba,autograd,jax,torch", help="what is timed, by commas")
+    command.add_argument("--allocators", type=words, default=",".join(ALLOCATORS), help="'default', 'kept', or both by a comma")
+    command.add_argument("--budget", type=float, default=1.5, help="seconds for the rounds of a program, and for each size that grows")
+    command.add_argument("--growth", action=argparse.BooleanOptionalAction, default=True, help="measure how cost grows, too")
+    command.add_argument("--save", type=Path, default=kept_at(), metavar="FILE", help="where the figures are kept, as JSON")
+    command.add_argument(
         "--compare", type=Path, nargs="?", const=kept_at(), metavar="FILE", help="say what got slower since these figures (the last kept)"
     )
-    made.add_argument(WORK, type=Path, help=argparse.SUPPRESS)
-    return made
+    command.add_argument(WORK, type=Path, help=argparse.SUPPRESS)
+    return command
 
 
 if __name__ == "__main__":

@@ -149,8 +149,8 @@ def measured(case: Case, count: int, budget: float) -> dict[str, float]:
 
     of = symgrad.grad(case.function, wrt=case.wrt[0]) if case.wrt else case.function
 
-    def plain(*given: Any) -> Any:
-        return np.array([of(*(a if axis is None else a[k] for a, axis in zip(given, case.in_axes, strict=True))) for k in range(count)])
+    def plain(*argument: Any) -> Any:
+        return np.array([of(*(a if axis is None else a[k] for a, axis in zip(argument, case.in_axes, strict=True))) for k in range(count)])
 
     functions = {"python": plain, "at once": over(case.function), "by hand": case.by_hand}
     with loops_only():

@@ -65,14 +65,14 @@ def by_symgrad(case: Case) -> Function:
 
 def by_symgrad_compiled(case: Case) -> Function:
     """With ``jit``; refused if it would run as NumPy code."""
-    made: Function = symgrad.value_and_grad(case.function, wrt=case.wrt, jit=True)
+    derivative: Function = symgrad.value_and_grad(case.function, wrt=case.wrt, jit=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error", NotCompiled)
         try:
-            made(*case.small())
+            derivative(*case.small())
         except NotCompiled as notice:
             raise Refused(str(notice).splitlines()[0].partition("kernels do not support ")[2] or str(notice)) from None
-    return made
+    return derivative
 
 
 def by_hand_compiled(case: Case) -> Function | None:
@@ -80,8 +80,8 @@ def by_hand_compiled(case: Case) -> Function | None:
     if case.kernel is None:
         return None
     numba = importlib.import_module("numba")
-    made: Function = numba.njit(error_model="numpy")(case.kernel)
-    return made
+    derivative: Function = numba.njit(error_model="numpy")(case.kernel)
+    return derivative
 
 
 # ------------------------------------------------------------------ other libraries
@@ -109,10 +109,12 @@ def by_jax(case: Case) -> Function:
     jax = importlib.import_module("jax")
     jax.config.update("jax_enable_x64", True)
     static = tuple(k for k, a in enumerate(case.small()) if isinstance(a, int))
-    made = jax.jit(jax.value_and_grad(with_numpy(case.function, importlib.import_module("jax.numpy")), case.wrt), static_argnums=static)
+    derivative = jax.jit(
+        jax.value_and_grad(with_numpy(case.function, importlib.import_module("jax.numpy")), case.wrt), static_argnums=static
+    )
 
     def run(*args: Any) -> Any:
-        return jax.block_until_ready(made(*args))
+        return jax.block_until_ready(derivative(*args))
 
     return run
 
@@ -123,12 +125,12 @@ def by_torch(case: Case) -> Function:
     function = with_numpy(case.function, torch)
 
     def run(*args: Any) -> Any:
-        given = [torch.from_numpy(a) if isinstance(a, np.ndarray) else a for a in args]
+        tensors = [torch.from_numpy(a) if isinstance(a, np.ndarray) else a for a in args]
         for k in case.wrt:
-            given[k] = torch.as_tensor(given[k]).requires_grad_()
-        out = function(*given)
+            tensors[k] = torch.as_tensor(tensors[k]).requires_grad_()
+        out = function(*tensors)
         out.backward()
-        return out.item(), tuple(given[k].grad.numpy() for k in case.wrt)
+        return out.item(), tuple(tensors[k].grad.numpy() for k in case.wrt)
 
     return run
 

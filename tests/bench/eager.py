@@ -63,10 +63,10 @@ def torchs() -> Step | None:
 
 def main(rounds: int = 80, steps: int = 20) -> None:
     """Print the time of a step, and its ratio to PyTorch's."""
-    found = [step for step in (ours(), torchs()) if step is not None]
-    times: list[list[float]] = [[] for _ in found]
+    actual = [step for step in (ours(), torchs()) if step is not None]
+    times: list[list[float]] = [[] for _ in actual]
     for turn in range(rounds + 2):
-        for step, taken in zip(found, times, strict=True):
+        for step, taken in zip(actual, times, strict=True):
             start = time.process_time()
             for _ in range(steps):
                 step()

@@ -58,11 +58,11 @@ class Entered:
 @contextmanager
 def entered() -> Iterator[Entered]:
     """What is entered meanwhile."""
-    found = Entered()
+    record = Entered()
     before = sys.getprofile()
-    sys.setprofile(found.note)
+    sys.setprofile(record.note)
     try:
-        yield found
+        yield record
     finally:
         sys.setprofile(before)
 
@@ -76,20 +76,20 @@ def measured(jit: bool = False, second: bool = False) -> Entered:
     """What the first derivative of a process enters, or a second one of a like function."""
     if second:
         derivative(rnn_sum, jit)
-    with entered() as found:
+    with entered() as record:
         derivative(wave_sum if second else rnn_sum, jit)
-    return found
+    return record
 
 
-def lines(found: Entered) -> Iterator[str]:
+def lines(record: Entered) -> Iterator[str]:
     """The modules by package, each with the number of calls."""
-    yield f"{len(found.calls)} modules entered, {sum(found.calls.values())} calls"
-    if more := found.importing.keys() - found.calls.keys():
+    yield f"{len(record.calls)} modules entered, {sum(record.calls.values())} calls"
+    if more := record.importing.keys() - record.calls.keys():
         yield f"{len(more)} more have functions or classes of theirs run while modules are imported"
     packages: dict[str, list[str]] = {}
-    for name in sorted(found.calls):
+    for name in sorted(record.calls):
         package, _, module = name.rpartition("/")
-        packages.setdefault(package or "symgrad", []).append(f"{module.removesuffix('.py')} {found.calls[name]}")
+        packages.setdefault(package or "symgrad", []).append(f"{module.removesuffix('.py')} {record.calls[name]}")
     for package, modules in sorted(packages.items()):
         yield f"{package} ({len(modules)}): {', '.join(modules)}"
 

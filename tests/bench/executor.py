@@ -61,14 +61,14 @@ def ratios(name: str, rounds: int = 300, calls: int = 20) -> tuple[float, float,
     run, call = pair(name)
     for one in (run, call):
         one()
-    found = {True: [], False: []}  # type: dict[bool, list[float]]
+    actual = {True: [], False: []}  # type: dict[bool, list[float]]
     alone = []
     for turn in range(rounds):
         first = turn % 2 == 0
         times = {one: seconds(one, calls) for one in ((run, call) if first else (call, run))}
-        found[first].append(times[run] / times[call])
+        actual[first].append(times[run] / times[call])
         alone.append(times[call])
-    return min(alone), statistics.median(found[False]), statistics.median(found[True])
+    return min(alone), statistics.median(actual[False]), statistics.median(actual[True])
 
 
 def seconds(call: Call, calls: int) -> float:

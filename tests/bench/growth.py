@@ -37,7 +37,7 @@ def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
 
 def grown(case: Case, budget: float, columns: Sequence[str] = ("numpy", "numba")) -> dict[str, Figures]:
     """For each size that may grow: the exponents of the function and of the columns, and whether one is too large."""
-    made: dict[str, Figures] = {}
+    figures: dict[str, Figures] = {}
     for axis, work in case.work.items():
         sizes = [max(2, int(case.sizes[axis] * factor)) for factor in FACTORS]
         runs: dict[str, Any] = {"function": case.function}
@@ -58,13 +58,13 @@ def grown(case: Case, budget: float, columns: Sequence[str] = ("numpy", "numba")
                 held.append(peak(runs["numpy"], args))
             for name in runs:
                 costs[name].append(min(times[name]))
-        found = {name: exponent(sizes, costs[name]) for name in runs}
-        large = [name for name in found if name != "function" and found[name] > max(work, found["function"]) + MARGIN]
-        made[axis] = {"sizes": sizes, "work": work, "exponents": found, "large": large, "seconds": costs, "memory": held}
+        exponents = {name: exponent(sizes, costs[name]) for name in runs}
+        large = [name for name in exponents if name != "function" and exponents[name] > max(work, exponents["function"]) + MARGIN]
+        figures[axis] = {"sizes": sizes, "work": work, "exponents": exponents, "large": large, "seconds": costs, "memory": held}
         if held:
-            made[axis]["memory_exponent"] = steep = exponent(sizes, held)
+            figures[axis]["memory_exponent"] = steep = exponent(sizes, held)
             large += ["memory"] if steep > max(work, 1.0) + MARGIN else []
-    return made
+    return figures
 
 
 def generating(lengths: Sequence[int] = LENGTHS) -> dict[str, Figures]:
@@ -90,5 +90,5 @@ def by_length(cost: Callable[[int], float], lengths: Sequence[int]) -> Figures:
     """The cost at each length, and its exponent; a call before them pays for what is made once."""
     cost(lengths[0])
     costs = [cost(length) for length in lengths]
-    found = exponent(lengths, costs)
-    return {"lengths": list(lengths), "seconds": costs, "exponent": found, "large": found > 1 + MARGIN}
+    power = exponent(lengths, costs)
+    return {"lengths": list(lengths), "seconds": costs, "exponent": power, "large": power > 1 + MARGIN}

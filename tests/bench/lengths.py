@@ -42,7 +42,7 @@ def measure(name: str, length: int, jit: bool) -> dict[str, Any]:
     from symgrad.verification.directions import dot, moved, random_like
 
     function, data = programs()[name]
-    given = data(np.random.default_rng(0), length)
+    arguments = data(np.random.default_rng(0), length)
     if jit:  # numba is not what is measured
         symgrad.grad(lambda x: x * x, jit=True)(1.0)
     derived = symgrad.grad(function, (0, 1), jit=jit)
@@ -50,12 +50,12 @@ def measure(name: str, length: int, jit: bool) -> dict[str, Any]:
     try:
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            ours = derived(*copy.deepcopy(given))
+            ours = derived(*copy.deepcopy(arguments))
     except symgrad.SymgradError as error:
         return {"refused": str(error).splitlines()[0], "first": time.perf_counter() - start}
     first = time.perf_counter() - start
     calls = 3
-    repeated = [copy.deepcopy(given) for _ in range(2 * calls)]
+    repeated = [copy.deepcopy(arguments) for _ in range(2 * calls)]
     start = time.perf_counter()
     for args in repeated[:calls]:
         derived(*args)
@@ -65,11 +65,11 @@ def measure(name: str, length: int, jit: bool) -> dict[str, Any]:
         function(*args)
     plain = (time.perf_counter() - start) / calls
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    directions = random_like(given, np.random.default_rng(1))
-    ends = [function(*moved(copy.deepcopy(given), directions, step)) for step in (1e-6, -1e-6)]
+    directions = random_like(arguments, np.random.default_rng(1))
+    ends = [function(*moved(copy.deepcopy(arguments), directions, step)) for step in (1e-6, -1e-6)]
     difference = (ends[0] - ends[1]) / 2e-6
     agrees = bool(np.isclose(dot(ours, directions), difference, rtol=1e-4, atol=1e-6))
-    text = derived.source(*given)
+    text = derived.source(*arguments)
     return {"first": first, "call": call, "plain": plain, "lines": text.count("\n"), "peak": peak, "agrees": agrees,
             "text": hashlib.sha256(text.encode()).hexdigest(), "told": [str(t.message) for t in told]}  # fmt: skip
 
@@ -91,15 +91,15 @@ def main(jit: bool, chosen: list[str]) -> None:
     for name in chosen or programs():
         before = None
         for length in LENGTHS:
-            found = run(name, length, jit)
-            if "refused" in found:
-                print(f"{name:<19} {length:>6} {found['first']:>8.2f} {found['refused']}", flush=True)
+            times = run(name, length, jit)
+            if "refused" in times:
+                print(f"{name:<19} {length:>6} {times['first']:>8.2f} {times['refused']}", flush=True)
                 continue
-            text = "" if before is None else "same" if before == found["text"] else "another"
-            before = found["text"]
-            print(f"{name:<19} {length:>6} {found['first']:>8.2f} {1e3 * found['call']:>8.2f} {1e3 * found['plain']:>8.2f} "
-                  f"{found['lines']:>6} {found['peak']:>8.0f}  {text:<7} {'right' if found['agrees'] else 'WRONG':<6} "
-                  f"{'NumPy code' if any('runs as NumPy code' in told for told in found['told']) else ''}", flush=True)  # fmt: skip
+            text = "" if before is None else "same" if before == times["text"] else "another"
+            before = times["text"]
+            print(f"{name:<19} {length:>6} {times['first']:>8.2f} {1e3 * times['call']:>8.2f} {1e3 * times['plain']:>8.2f} "
+                  f"{times['lines']:>6} {times['peak']:>8.0f}  {text:<7} {'right' if times['agrees'] else 'WRONG':<6} "
+                  f"{'NumPy code' if any('runs as NumPy code' in told for told in times['told']) else ''}", flush=True)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -104,9 +104,9 @@ def repeats(run: Function, args: tuple[Any, ...], seconds: float) -> int:
 
 def memory(runs: Mapping[str, Function], args: tuple[Any, ...]) -> dict[str, int]:
     """The most memory that a call of each holds, where it can be measured."""
-    made = {name: peak(runs[name], args) for name in ("function", "numpy", "hand") if name in runs}
+    peaks = {name: peak(runs[name], args) for name in ("function", "numpy", "hand") if name in runs}
     compiled = {name: resident(runs[name], args) for name in ("numba", "hand_numba") if name in runs}
-    return made | {name: size for name, size in compiled.items() if size is not None}
+    return peaks | {name: size for name, size in compiled.items() if size is not None}
 
 
 def resident(run: Function, args: tuple[Any, ...]) -> int | None:
@@ -146,7 +146,7 @@ def peak(run: Function, args: tuple[Any, ...]) -> int:
         tracemalloc.stop()
 
 
-def error(made: Any, wanted: Any) -> float:
+def error(actual: Any, expected: Any) -> float:
     """The largest difference of value and gradients, relative to the largest entry."""
-    pairs = zip((made[0], *made[1]), (wanted[0], *wanted[1]), strict=True)
+    pairs = zip((actual[0], *actual[1]), (expected[0], *expected[1]), strict=True)
     return max(float(np.max(np.abs(np.subtract(np.asarray(a), b))) / (np.max(np.abs(b)) + 1e-300)) for a, b in pairs)

@@ -42,11 +42,11 @@ def table(results: Mapping[str, Figures], columns: Sequence[str]) -> list[str]:
         words += [time_text(f.get("compilation_by_hand")), text(max(f["errors"].values(), default=None), "{:.0e}")]
         lines.append(line(name, words))
     for key, what in (("direct", "symgrad / by hand"), ("direct_numba", "symgrad jit / by hand jit")):
-        found = {name: f[key] for name, f in results.items() if key in f}
-        if found:
-            worst = max(found, key=found.__getitem__)
-            over = sum(v > ALLOWED for v in found.values())
-            lines.append(f"{what}: geometric mean {mean(found.values()):.3f}, worst {found[worst]:.2f} ({worst}), {over} above {ALLOWED}")
+        rows = {name: f[key] for name, f in results.items() if key in f}
+        if rows:
+            worst = max(rows, key=rows.__getitem__)
+            over = sum(v > ALLOWED for v in rows.values())
+            lines.append(f"{what}: geometric mean {mean(rows.values()):.3f}, worst {rows[worst]:.2f} ({worst}), {over} above {ALLOWED}")
     lines += smallest(results)
     for name, f in results.items():
         lines += [f"not in the table: {name}, {COLUMNS[c].title}: {why}" for c, why in f["refused"].items()]
@@ -56,13 +56,13 @@ def table(results: Mapping[str, Figures], columns: Sequence[str]) -> list[str]:
 
 def smallest(results: Mapping[str, Figures]) -> list[str]:
     """How the targets compare where there is least to compute."""
-    found = {name: f["smallest"] for name, f in results.items() if "smallest" in f}
-    if not found:
+    smallest_of = {name: f["smallest"] for name, f in results.items() if "smallest" in f}
+    if not smallest_of:
         return []
-    later = {name: t["numba"] - t["numpy"] for name, t in found.items()}
+    later = {name: t["numba"] - t["numpy"] for name, t in smallest_of.items()}
     behind = [f"{name} by {1e6 * d:.2f} us" for name, d in later.items() if d > BEHIND]
     worst = max(later, key=later.__getitem__)
-    told = f"the worst is {worst}: {time_text(found[worst]['numba'])}, not {time_text(found[worst]['numpy'])}"
+    told = f"the worst is {worst}: {time_text(smallest_of[worst]['numba'])}, not {time_text(smallest_of[worst]['numpy'])}"
     return [f"smallest arguments: symgrad jit is more than {1e6 * BEHIND:.1f} us behind symgrad on {', '.join(behind) or 'none'}; {told}"]
 
 
@@ -125,10 +125,10 @@ def compared(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     """What got slower by more than a tenth: ratios to the function itself, memory, time to generate and to compile."""
     before, after = dict(flat(old)), dict(flat(new))
     both = [key for key in after if key in before and before[key] > 0]
-    found = sorted(((after[key] / before[key], key) for key in both if after[key] > SLOWER * before[key]), reverse=True)
-    lines = [f"  {factor:5.2f} times  {key}: {before[key]:.3g} -> {after[key]:.3g}" for factor, key in found]
+    slower = sorted(((after[key] / before[key], key) for key in both if after[key] > SLOWER * before[key]), reverse=True)
+    lines = [f"  {factor:5.2f} times  {key}: {before[key]:.3g} -> {after[key]:.3g}" for factor, key in slower]
     better = sum(after[key] * SLOWER < before[key] for key in both)
-    return [f"compared with the figures before: {len(found)} worse, {better} better by a tenth or more, of {len(both)}", *lines]
+    return [f"compared with the figures before: {len(slower)} worse, {better} better by a tenth or more, of {len(both)}", *lines]
 
 
 def flat(results: Mapping[str, Any]) -> Iterator[tuple[str, float]]:

@@ -1,4 +1,4 @@
-"""The table of programs is right, and ``python -m tests.bench`` works; how fast anything is, is not tested here."""
+"""The table of measured programs, and ``python -m tests.bench``; no test of times."""
 
 from __future__ import annotations
 
@@ -64,17 +64,17 @@ def test_it_runs_and_compares(tmp_path: Path, capfd: pytest.CaptureFixture[str])
     first, second = tmp_path / "first.json", tmp_path / "second.json"
     command = ["formula", "diffuse", "--columns", "numpy,hand", "--budget", "0.01", "--allocators", "kept"]
     assert main([*command, "--no-growth", "--save", str(first)]) == 0
-    found = json.loads(first.read_text())
-    assert set(found["programs"]["kept"]) == {"formula", "diffuse"}
-    for figures in found["programs"]["kept"].values():
+    results = json.loads(first.read_text())
+    assert set(results["programs"]["kept"]) == {"formula", "diffuse"}
+    for figures in results["programs"]["kept"].values():
         assert set(figures["ratios"]) == {"numpy", "hand"}
         assert all(ratio > 0 for ratio in figures["ratios"].values())
         assert figures["generation"] > 0
         assert set(figures["memory"]) == {"function", "numpy", "hand"}
 
-    for figures in found["programs"]["kept"].values():
+    for figures in results["programs"]["kept"].values():
         figures["generation"] /= 1000
-    first.write_text(json.dumps(found))
+    first.write_text(json.dumps(results))
     assert main([*command[1:], "--no-growth", "--save", str(second), "--compare", str(first)]) == 0
     shown = capfd.readouterr().out
     assert "memory: kept" in shown
@@ -91,11 +91,11 @@ def test_what_is_not_known_is_said(capsys: pytest.CaptureFixture[str]) -> None:
 def test_growth_is_fitted_and_flagged() -> None:
     assert exponent([1, 2, 4], [5, 20, 80]) == pytest.approx(2.0)
     orbit = next(case for case in CASES if case.name == "orbit")
-    found = grown(orbit, 0.02, ["numpy"])
-    assert set(found["steps"]["exponents"]) == {"function", "numpy"}
-    found["steps"]["large"] = ["numpy"]
+    report = grown(orbit, 0.02, ["numpy"])
+    assert set(report["steps"]["exponents"]) == {"function", "numpy"}
+    report["steps"]["large"] = ["numpy"]
     slow = {"lengths": [1, 2], "seconds": [1.0, 4.0], "exponent": 2.0, "large": True}
-    lines = growth_table({"orbit": found}, {"generate": {"loops": slow}})
+    lines = growth_table({"orbit": report}, {"generate": {"loops": slow}})
     assert sum("TOO LARGE" in line for line in lines) == 2
 
 

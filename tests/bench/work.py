@@ -42,10 +42,10 @@ def tell(what: str) -> None:
 
 def versions() -> dict[str, str]:
     """The versions of the packages that matter, where they are installed."""
-    found = {}
+    packages = {}
     for name in PACKAGES:
         try:
-            found[name] = importlib.metadata.version(name)
+            packages[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return packages

@@ -79,13 +79,13 @@ class Maker:
 
     def arithmetic(self, scope: Scope, depth: int) -> None:
         name = self.random.choice(["add", "subtract", "multiply", "maximum"])
-        made = self.build.call(name, self.vector(scope), self.random.choice([self.vector(scope), self.number_of(scope)]))
-        scope.plain.append(self.build.call("tanh", made, hint=self.hint()))
+        value = self.build.call(name, self.vector(scope), self.random.choice([self.vector(scope), self.number_of(scope)]))
+        scope.plain.append(self.build.call("tanh", value, hint=self.hint()))
 
     def number(self, scope: Scope, depth: int) -> None:
         name = self.random.choice(["add", "subtract", "multiply"])
-        made = self.build.call(name, self.number_of(scope), self.number_of(scope))
-        scope.numbers.append(self.build.call("tanh", made, hint=self.hint()))
+        value = self.build.call(name, self.number_of(scope), self.number_of(scope))
+        scope.numbers.append(self.build.call("tanh", value, hint=self.hint()))
 
     def reduce(self, scope: Scope, depth: int) -> None:
         scope.numbers.append(self.build.call("tanh", self.build.call("sum", self.vector(scope)), hint=self.hint()))
@@ -144,18 +144,18 @@ class Maker:
     def branch(self, scope: Scope, depth: int) -> None:
         op = If([], self.build.loc, self.test(scope))
         taken = [self.consumed(scope) for _ in range(self.random.randint(0, 1))]
-        given = [t for t in taken if t is not None]
+        ends = [t for t in taken if t is not None]
         sides = []
         for block in op.blocks:
             with self.build.inside(block):
                 inner = scope.inner()
-                inner.owned = list(given)
+                inner.owned = list(ends)
                 self.statements(inner, self.random.randint(0, 3), depth + 1)
-                block.yields = [self.number_of(inner), self.random.choice(inner.plain), *self.kept(inner, given)]
+                block.yields = [self.number_of(inner), self.random.choice(inner.plain), *self.kept(inner, ends)]
                 sides.append(inner)
         if self.random.random() < 0.3:
             op.orelse.yields[0] = op.then.yields[0] if op.then.yields[0] in scope.numbers else Const(0.25)
-        op.outs = [Value(FLOAT, self.hint()), Value(VECTOR, self.hint()), *[Value(VECTOR, g.name) for g in given]]
+        op.outs = [Value(FLOAT, self.hint()), Value(VECTOR, self.hint()), *[Value(VECTOR, g.name) for g in ends]]
         self.build.append(op)
         scope.numbers.append(op.outs[0])
         scope.plain.append(op.outs[1])
@@ -184,9 +184,9 @@ class Maker:
             op = outer
         scope.numbers.append(op.outs[0])
 
-    def kept(self, inner: Scope, given: list[Value]) -> list[Operand]:
+    def kept(self, inner: Scope, values: list[Value]) -> list[Operand]:
         """As many owned vectors as were given; stores replace one by one, so that there are enough."""
-        return list(inner.owned[: len(given)])
+        return list(inner.owned[: len(values)])
 
     def carried(self, scope: Scope) -> tuple[list[Operand], list[Type], list[str | None]]:
         inits: list[Operand] = [self.number_of(scope), self.number_of(scope), self.vector_plain(scope), self.vector_plain(scope)]
@@ -279,10 +279,10 @@ class Maker:
                     self.build.call("less", self.build.call("add", self.build.call("multiply", tests[0], some), some), Const(1.5))
                 ]
         with self.build.inside(body):
-            made = self.round_(args[1:], scope, depth, None)
+            value = self.round_(args[1:], scope, depth, None)
             step = self.build.call("add", args[0], Const(1), hint="k")
             enough = self.build.call("greater", step, Const(3))
-            body.yields = [step, *made, enough]
+            body.yields = [step, *value, enough]
         outs = [Value(t, n) for t, n in zip(types, names, strict=True)] + [Value(INT, "rounds")]
         self.build.append(While(outs, self.build.loc, inits, test, body, True))
         self.after(scope, outs[1:], True)

@@ -1,4 +1,4 @@
-"""Saved modules: they run alone, and refuse what cannot be written."""
+"""Saved modules: they run alone; refusals."""
 
 from __future__ import annotations
 

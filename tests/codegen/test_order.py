@@ -1,4 +1,4 @@
-"""Of two exceptions that a program would raise, the first is raised: pairs of operations x the ways in which they stand in a program."""
+"""Order of exceptions: of two operations that raise, the first one does; pairs of operations x places."""
 
 from __future__ import annotations
 

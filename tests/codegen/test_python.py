@@ -1,4 +1,4 @@
-"""What emitted text looks like, construct by construct, and that hostile names cannot break it."""
+"""The form of emitted text, construct by construct, and hostile names."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def built(*params: Value) -> Builder:
     return Builder(Block(list(params)))
 
 
-def check(text: str, wanted: str) -> None:
-    assert text == textwrap.dedent(wanted).lstrip("\n")
+def check(text: str, expected: str) -> None:
+    assert text == textwrap.dedent(expected).lstrip("\n")
 
 
 SOURCE = {5: "    h = x", 6: "    for i in range(n):", 7: "        h = np.tanh(w * h + x)", 8: "    return np.sum(h)"}
@@ -472,10 +472,10 @@ def test_numbers_are_the_same_after_printing(value: Any) -> None:
     build = built()
     build.block.yields = [Const(value)]
     emitted = emit(Func("f", build.block), Header("f", ""))
-    found = load(emitted.text, "f", emitted.namespace)()
+    actual = load(emitted.text, "f", emitted.namespace)()
 
-    assert type(found) is type(value)
-    assert repr(found) == repr(value)
+    assert type(actual) is type(value)
+    assert repr(actual) == repr(value)
 
 
 def test_a_long_expression_is_cut_into_lines() -> None:

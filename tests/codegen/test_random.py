@@ -1,4 +1,4 @@
-"""Emitted text computes what the interpreter does, to the last bit, on random functions."""
+"""Emitted text of random functions equals the interpreter's results to the last bit."""
 
 from __future__ import annotations
 

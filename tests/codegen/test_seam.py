@@ -1,4 +1,4 @@
-"""The printing seam: text that parses back to the tree it was made of."""
+"""The printer: its text parses back to the same tree."""
 
 from __future__ import annotations
 

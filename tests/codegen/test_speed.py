@@ -1,4 +1,4 @@
-"""What runs fast does what the plain form does, also where Python's numbers raise and NumPy's do not."""
+"""Fast forms give the results of plain forms, also where Python's numbers raise and NumPy's do not."""
 
 from __future__ import annotations
 
@@ -84,11 +84,11 @@ def test_what_runs_and_what_is_read_agree_wherever_it_is_evaluated(function: Cal
     with np.errstate(all="ignore"):
         value, gradient = derived(point.copy())
         plain = derived.compiled().__globals__.get(f"{function.__name__}_value_and_grad_plain", derived)
-        wanted, expected = plain(point.copy())
+        reference, expected = plain(point.copy())
         own = function(point.copy())
 
     assert isinstance(value, float) and not isinstance(value, complex)
-    np.testing.assert_allclose([value, wanted], [own, own], rtol=1e-13)
+    np.testing.assert_allclose([value, reference], [own, own], rtol=1e-13)
     np.testing.assert_allclose(gradient, expected, rtol=1e-13)
     assert gradient.dtype == np.float64 and gradient.shape == point.shape
 

@@ -1,4 +1,4 @@
-"""Statements for text that is read: fewer temporaries, branches and signs, and the same values."""
+"""Statements of the text to read: fewer temporaries, branches and signs, and the same values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The runtime's support functions."""
+"""Support functions of the runtime."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import pytest
 from symgrad.runtime.support import add_written, copy, take_written, unbroadcast
 
 
-@pytest.mark.parametrize(("had", "shape"), [((2, 3), (3,)), ((2, 3), (1, 3)), ((2, 3), (2, 1)), ((4, 2, 3), (2, 1)), ((3,), ()), ((), ()),
+@pytest.mark.parametrize(("extents", "shape"), [((2, 3), (3,)), ((2, 3), (1, 3)), ((2, 3), (2, 1)), ((4, 2, 3), (2, 1)), ((3,), ()), ((), ()),
                                             ((2, 3), (2, 3)), ((0, 3), (3,)), ((0, 3), (1, 3)), ((5, 0), (5, 1)), ((1, 1), ())])  # fmt: skip
-def test_unbroadcast_is_the_transpose_of_broadcasting(had: tuple[int, ...], shape: tuple[int, ...]) -> None:
+def test_unbroadcast_is_the_transpose_of_broadcasting(extents: tuple[int, ...], shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(0)
-    g, x = rng.normal(size=had), rng.normal(size=shape)
-    found = unbroadcast(g, shape)
+    g, x = rng.normal(size=extents), rng.normal(size=shape)
+    actual = unbroadcast(g, shape)
 
-    assert np.shape(found) == shape
-    assert np.isclose(np.sum(np.broadcast_to(x, had) * g), np.sum(x * found))
-    assert isinstance(found, np.ndarray) == bool(shape) or not shape
+    assert np.shape(actual) == shape
+    assert np.isclose(np.sum(np.broadcast_to(x, extents) * g), np.sum(x * actual))
+    assert isinstance(actual, np.ndarray) == bool(shape) or not shape
 
 
 def test_unbroadcast_spreads_what_has_fewer_extents() -> None:
-    found = unbroadcast(2.0, (3,))
+    actual = unbroadcast(2.0, (3,))
 
-    assert found.tolist() == [2.0] * 3
-    assert found.flags.writeable
+    assert actual.tolist() == [2.0] * 3
+    assert actual.flags.writeable
 
 
 def test_only_the_last_writer_of_a_cell_counts() -> None:
@@ -38,9 +38,9 @@ def test_only_the_last_writer_of_a_cell_counts() -> None:
 
 
 def test_a_copy_shares_nothing() -> None:
-    given = [np.ones(2), 3.0]
-    made = copy(given)
-    made[0][0] = 5.0
+    items = [np.ones(2), 3.0]
+    copied = copy(items)
+    copied[0][0] = 5.0
 
-    assert given[0].tolist() == [1.0, 1.0]
-    assert made[1] == 3.0
+    assert items[0].tolist() == [1.0, 1.0]
+    assert copied[1] == 3.0

@@ -1,4 +1,4 @@
-"""The text that is read: it keeps the user's statements, names what has no name, and computes what the code that runs computes."""
+"""The text to read keeps the user's statements, names temporaries, and computes the same as the code that runs."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Emitted, bool]
     seen: list[tuple[Emitted, bool]] = []
 
     def keep(later: Later) -> Emitted:
-        made = None if later.reading is None else later.reading(None)
-        seen.append((made or later.readable(), made is not None))
+        reading = None if later.reading is None else later.reading(None)
+        seen.append((reading or later.readable(), reading is not None))
         return seen[-1][0]
 
     monkeypatch.setattr(Later, "shown", keep)

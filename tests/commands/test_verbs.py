@@ -1,4 +1,4 @@
-"""The verbs of the command line: what they print, what they write, and their exit codes."""
+"""The verbs of the command line: output, written files, exit codes."""
 
 from __future__ import annotations
 

@@ -156,18 +156,18 @@ class Pair:
     def run(self, words: str, ours: Function, theirs: Function) -> tuple[Any, Any]:
         """One statement in both; their errors must agree, or ours be a refusal that is documented."""
         self.told.append(words)
-        made: list[Any] = []
+        tensors: list[Any] = []
         errors: list[Exception | None] = []
         for function in (theirs, ours):
             try:
-                made.append(function())
+                tensors.append(function())
                 errors.append(None)
             except Exception as error:  # noqa: BLE001 (any error is an answer)
-                made.append(None)
+                tensors.append(None)
                 errors.append(error)
         their_error, our_error = errors
         if our_error is None and their_error is None:
-            return made[1], made[0]
+            return tensors[1], tensors[0]
         if our_error is not None and their_error is None:
             self.outcome = "refused" if isinstance(our_error, REFUSALS) else f"only ours: {our_error!r}"
         elif our_error is None:
@@ -227,95 +227,95 @@ SHAPES: tuple[tuple[int, ...], ...] = ((3,), (2, 3), (3, 2), (2, 2), (), (1,), (
 def program(seed: int, length: int = 22) -> Pair:
     """Run a random program; AssertionError says where the two differ."""
     rng = random.Random(seed)
-    made = Pair(rng)
+    pair = Pair(rng)
     mostly = rng.choice(("float64", "float64", "float32"))
     for _ in range(rng.randint(2, 3)):
         dtype = rng.choice((mostly, mostly, mostly, "float32", "int64"))
-        made.leaf(rng.choice(SHAPES if rng.random() < 0.3 else SHAPES[:4]), dtype, rng.random() < 0.3)
+        pair.leaf(rng.choice(SHAPES if rng.random() < 0.3 else SHAPES[:4]), dtype, rng.random() < 0.3)
     try:
         for _ in range(length):
             with suppress(Skipped):
-                STATEMENTS[rng.choices(range(len(STATEMENTS)), WEIGHTS)[0]](made, rng)
-            made.agree()
+                STATEMENTS[rng.choices(range(len(STATEMENTS)), WEIGHTS)[0]](pair, rng)
+            pair.agree()
     except Ended:
         pass
     except AssertionError as error:
-        raise AssertionError("\n".join([f"seed {seed}: {error}", *made.told])) from None
-    return made
+        raise AssertionError("\n".join([f"seed {seed}: {error}", *pair.told])) from None
+    return pair
 
 
-def slots(made: Pair, count: int, rng: random.Random) -> list[int]:
+def slots(pair: Pair, count: int, rng: random.Random) -> list[int]:
     """Slots to read, rather new ones."""
-    return [rng.choice(range(len(made.ours))) if rng.random() < 0.5 else max(0, len(made.ours) - rng.randint(1, 3)) for _ in range(count)]
+    return [rng.choice(range(len(pair.ours))) if rng.random() < 0.5 else max(0, len(pair.ours) - rng.randint(1, 3)) for _ in range(count)]
 
 
-def computed(made: Pair, rng: random.Random) -> None:
+def computed(pair: Pair, rng: random.Random) -> None:
     """A new tensor of one or two others."""
     op = rng.choice(ONE if rng.random() < 0.65 else TWO)
-    chosen = slots(made, op.count, rng)
-    if not op.ready(*[made.theirs[k] for k in chosen]):
+    chosen = slots(pair, op.count, rng)
+    if not op.ready(*[pair.theirs[k] for k in chosen]):
         return
-    words = f"{len(made.ours)}: {op.name} of {chosen}"
+    words = f"{len(pair.ours)}: {op.name} of {chosen}"
     without = rng.random() < 0.06
 
     def ours() -> Any:
         with paddle.set_grad_enabled(not without):
-            return op.ours(*[made.ours[k] for k in chosen])
+            return op.ours(*[pair.ours[k] for k in chosen])
 
     def theirs() -> Any:
         with torch.set_grad_enabled(not without):
-            found = op.theirs(*[made.theirs[k] for k in chosen])
-            return found.detach() if without and found.requires_grad else found  # views ask for a gradient there even so
+            result = op.theirs(*[pair.theirs[k] for k in chosen])
+            return result.detach() if without and result.requires_grad else result  # views ask for a gradient there even so
 
-    mine, other = made.run(words + (" without grad" if without else ""), ours, theirs)
+    mine, other = pair.run(words + (" without grad" if without else ""), ours, theirs)
     if (
         other.numel() <= 64
         and bool(torch.isfinite(other).all())
         and (other.numel() == 0 or float(other.detach().double().abs().max()) < 1e4)
     ):
-        made.ours.append(mine)
-        made.theirs.append(other)
+        pair.ours.append(mine)
+        pair.theirs.append(other)
 
 
-def store(made: Pair, rng: random.Random) -> None:
+def store(pair: Pair, rng: random.Random) -> None:
     """A store to a part of a tensor: of a number, or of another tensor."""
-    (place,) = slots(made, 1, rng)
+    (place,) = slots(pair, 1, rng)
     index = rng.choice(STORES)
-    target = made.theirs[place]
+    target = pair.theirs[place]
     if not floats(target) or not fits(target, index):
         return
     shape = target[index].shape
     value: Any = round(rng.uniform(-2, 2), 3)
     memory = target.untyped_storage().data_ptr()  # a part stored to another that it overlaps has no value there
-    fitting = [k for k, t in enumerate(made.theirs) if floats(t) and t.dtype == target.dtype and (t.shape == shape or t.shape == (1,))
+    fitting = [k for k, t in enumerate(pair.theirs) if floats(t) and t.dtype == target.dtype and (t.shape == shape or t.shape == (1,))
                and t.untyped_storage().data_ptr() != memory]  # fmt: skip
     source = rng.choice(fitting) if fitting and rng.random() < 0.6 else None
     without = rng.random() < 0.15
 
-    def run(given: list[Any], package: Any) -> None:
+    def run(tensors: list[Any], package: Any) -> None:
         with package.set_grad_enabled(not without):
-            given[place][index] = value if source is None else given[source]
+            tensors[place][index] = value if source is None else tensors[source]
 
     words = f"{place}[{index!r}] = {value if source is None else f'slot {source}'}{' without grad' if without else ''}"
-    made.run(words, lambda: run(made.ours, paddle), lambda: run(made.theirs, torch))
+    pair.run(words, lambda: run(pair.ours, paddle), lambda: run(pair.theirs, torch))
 
 
-def masked(made: Pair, rng: random.Random) -> None:
+def masked(pair: Pair, rng: random.Random) -> None:
     """A store where a tensor is positive."""
-    place, other = slots(made, 2, rng)
-    if not floats(made.theirs[place]) or made.theirs[place].shape != made.theirs[other].shape:
+    place, other = slots(pair, 2, rng)
+    if not floats(pair.theirs[place]) or pair.theirs[place].shape != pair.theirs[other].shape:
         return
 
-    def run(given: list[Any]) -> None:
-        given[place][given[other] > 0] = 0.5
+    def run(tensors: list[Any]) -> None:
+        tensors[place][tensors[other] > 0] = 0.5
 
-    made.run(f"{place}[{other} > 0] = 0.5", lambda: run(made.ours), lambda: run(made.theirs))
+    pair.run(f"{place}[{other} > 0] = 0.5", lambda: run(pair.ours), lambda: run(pair.theirs))
 
 
-def rewritten(made: Pair, rng: random.Random) -> None:
+def rewritten(pair: Pair, rng: random.Random) -> None:
     """All values of a tensor anew, without recording."""
-    (place,) = slots(made, 1, rng)
-    target = made.theirs[place]
+    (place,) = slots(pair, 1, rng)
+    target = pair.theirs[place]
     if not floats(target):
         return
     values = np.asarray(np.random.default_rng(rng.randrange(2**32)).normal(size=tuple(target.shape)), str(target.dtype)[6:])
@@ -324,85 +324,85 @@ def rewritten(made: Pair, rng: random.Random) -> None:
         with torch.no_grad():
             target.copy_(torch.tensor(values))
 
-    made.run(f"{place}.set_value", lambda: made.ours[place].set_value(values), theirs)
+    pair.run(f"{place}.set_value", lambda: pair.ours[place].set_value(values), theirs)
 
 
-def asked(made: Pair) -> list[int]:
+def asked(pair: Pair) -> list[int]:
     """Slots of which a gradient is asked."""
-    return [k for k, t in enumerate(made.theirs) if t.requires_grad and t.numel()]
+    return [k for k, t in enumerate(pair.theirs) if t.requires_grad and t.numel()]
 
 
-def swept(made: Pair, rng: random.Random) -> None:
+def swept(pair: Pair, rng: random.Random) -> None:
     """``backward`` of a tensor."""
-    candidates = [k for k in asked(made) if made.theirs[k].grad_fn is not None]
+    candidates = [k for k in asked(pair) if pair.theirs[k].grad_fn is not None]
     if not candidates:
         return
     place, retain = rng.choice(candidates[-4:]), rng.random() < 0.7
     seed = np.asarray(
-        np.random.default_rng(rng.randrange(2**32)).normal(size=tuple(made.theirs[place].shape)), str(made.theirs[place].dtype)[6:]
+        np.random.default_rng(rng.randrange(2**32)).normal(size=tuple(pair.theirs[place].shape)), str(pair.theirs[place].dtype)[6:]
     )
-    made.run(f"{place}.backward(retain_graph={retain})",
-             lambda: made.ours[place].backward(paddle.to_tensor(seed), retain_graph=retain),
-             lambda: made.theirs[place].backward(torch.tensor(seed), retain_graph=retain))  # fmt: skip
+    pair.run(f"{place}.backward(retain_graph={retain})",
+             lambda: pair.ours[place].backward(paddle.to_tensor(seed), retain_graph=retain),
+             lambda: pair.theirs[place].backward(torch.tensor(seed), retain_graph=retain))  # fmt: skip
 
 
-def graded(made: Pair, rng: random.Random) -> None:
+def graded(pair: Pair, rng: random.Random) -> None:
     """``grad`` of a tensor with respect to others; with ``create_graph`` the gradients are tensors of the program."""
-    candidates = asked(made)
-    sources = [k for k in candidates if k not in made.hooked and (is_leaf(made.theirs[k]) or not made.higher)]
+    candidates = asked(pair)
+    sources = [k for k in candidates if k not in pair.hooked and (is_leaf(pair.theirs[k]) or not pair.higher)]
     if not sources:
         return
     place = rng.choice(candidates[-4:])
     inputs = list(dict.fromkeys(rng.choice(sources) for _ in range(rng.randint(1, 2))))
     again = rng.random() < 0.5
     words = f"grad({place}, {inputs}, create_graph={again})"
-    mine, other = made.run(words, lambda: paddle.grad(made.ours[place].sum(), [made.ours[k] for k in inputs], create_graph=again, allow_unused=True),
-                           lambda: torch.autograd.grad(made.theirs[place].sum(), [made.theirs[k] for k in inputs], create_graph=again,
+    mine, other = pair.run(words, lambda: paddle.grad(pair.ours[place].sum(), [pair.ours[k] for k in inputs], create_graph=again, allow_unused=True),
+                           lambda: torch.autograd.grad(pair.theirs[place].sum(), [pair.theirs[k] for k in inputs], create_graph=again,
                                                        retain_graph=True, allow_unused=True))  # fmt: skip
     for one, two in zip(mine, other, strict=True):
         equal_gradients(words, one, two)
         if one is None or two is None:
             continue
         if again and two.requires_grad and bool(torch.isfinite(two).all()) and (two * 1.0).grad_fn is not None and not one.stop_gradient:
-            made.told.append(f"{len(made.ours)}: of that")
-            made.higher = True
-            made.ours.append(one)
-            made.theirs.append(two)
+            pair.told.append(f"{len(pair.ours)}: of that")
+            pair.higher = True
+            pair.ours.append(one)
+            pair.theirs.append(two)
 
 
-def hooked(made: Pair, rng: random.Random) -> None:
+def hooked(pair: Pair, rng: random.Random) -> None:
     """A hook that doubles a gradient. (PyTorch crashes where a view that was made without recording gets one.)"""
-    candidates = [k for k in asked(made) if not made.theirs[k]._is_view()]
+    candidates = [k for k in asked(pair) if not pair.theirs[k]._is_view()]
     if not candidates:
         return
     place = rng.choice(candidates)
-    made.hooked.add(place)
-    made.run(f"{place}.register_hook(double)", lambda: made.ours[place].register_hook(lambda g: g * 2),
-             lambda: made.theirs[place].register_hook(lambda g: g * 2))  # fmt: skip
+    pair.hooked.add(place)
+    pair.run(f"{place}.register_hook(double)", lambda: pair.ours[place].register_hook(lambda g: g * 2),
+             lambda: pair.theirs[place].register_hook(lambda g: g * 2))  # fmt: skip
 
 
-def stopped(made: Pair, rng: random.Random) -> None:
+def stopped(pair: Pair, rng: random.Random) -> None:
     """A gradient is asked for of a leaf of which none was. (To stop one after its use has no effect here, and has in PyTorch.)"""
-    leaves = [k for k, t in enumerate(made.theirs) if is_leaf(t) and floats(t) and not t.requires_grad and not shared(made, t)]
+    leaves = [k for k, t in enumerate(pair.theirs) if is_leaf(t) and floats(t) and not t.requires_grad and not shared(pair, t)]
     if not leaves:
         return
     place = rng.choice(leaves)
-    made.run(f"{place}.stop_gradient = False", lambda: setattr(made.ours[place], "stop_gradient", False),
-             lambda: made.theirs[place].requires_grad_())  # fmt: skip
+    pair.run(f"{place}.stop_gradient = False", lambda: setattr(pair.ours[place], "stop_gradient", False),
+             lambda: pair.theirs[place].requires_grad_())  # fmt: skip
 
 
-def shared(made: Pair, tensor: Any) -> bool:
+def shared(pair: Pair, tensor: Any) -> bool:
     """Do others show its elements?"""
     place = tensor.untyped_storage().data_ptr()
-    return len([t for t in made.theirs if t.untyped_storage().data_ptr() == place]) > 1
+    return len([t for t in pair.theirs if t.untyped_storage().data_ptr() == place]) > 1
 
 
-def cleared(made: Pair, rng: random.Random) -> None:
+def cleared(pair: Pair, rng: random.Random) -> None:
     """Gradients of leaves set to None."""
-    for ours, theirs in zip(made.ours, made.theirs, strict=True):
+    for ours, theirs in zip(pair.ours, pair.theirs, strict=True):
         if is_leaf(theirs):
             ours.grad = theirs.grad = None
-    made.told.append("gradients = None")
+    pair.told.append("gradients = None")
 
 
 STATEMENTS = (computed, store, masked, rewritten, swept, graded, hooked, stopped, cleared)

@@ -74,8 +74,8 @@ def draw(rng: random.Random) -> Drawn:
     generator = np.random.default_rng(rng.randrange(2**32))
     dtype = rng.choice(("float64", "float64", "float32"))
     shapes = [rng.choice(((3,), (2, 3), (3, 2), (2, 2), (2, 1, 3), ())) for _ in range(2)]
-    made = Drawn([np.asarray(generator.normal(size=s), dtype) for s in shapes])
-    values = [torch.tensor(a) for a in made.arrays]
+    drawn = Drawn([np.asarray(generator.normal(size=s), dtype) for s in shapes])
+    values = [torch.tensor(a) for a in drawn.arrays]
     operations = [op for op in (*ONE, *TWO, *CONTROL) if op.name not in LEFT_OUT]
     for _ in range(rng.randint(3, 9)):
         op = rng.choice(operations)
@@ -86,19 +86,19 @@ def draw(rng: random.Random) -> Drawn:
             value = op.theirs(*[values[k] for k in places])
             if value.numel() and value.numel() <= 64 and bool(torch.isfinite(value).all()) and float(value.double().abs().max()) < 1e3:
                 values.append(value)
-                made.steps.append((op, places))
-    candidates = [k for k, v in enumerate(values) if floats(v) and k >= len(made.arrays)] or [0]
-    made.targets = list(dict.fromkeys(rng.choice(candidates) for _ in range(rng.choice((1, 1, 2)))))
-    made.seeds = [
+                drawn.steps.append((op, places))
+    candidates = [k for k, v in enumerate(values) if floats(v) and k >= len(drawn.arrays)] or [0]
+    drawn.targets = list(dict.fromkeys(rng.choice(candidates) for _ in range(rng.choice((1, 1, 2)))))
+    drawn.seeds = [
         np.asarray(generator.normal(size=tuple(values[k].shape)), str(values[k].dtype)[6:]) if rng.random() < 0.4 else None
-        for k in made.targets
+        for k in drawn.targets
     ]
-    inner = [k for k in candidates if k not in made.targets]
-    made.inputs = [0, 1] + ([rng.choice(inner)] if inner and rng.random() < 0.5 else [])
+    inner = [k for k in candidates if k not in drawn.targets]
+    drawn.inputs = [0, 1] + ([rng.choice(inner)] if inner and rng.random() < 0.5 else [])
     if inner and rng.random() < 0.4:
-        made.cut = [rng.choice(inner)]
-    made.by_flag, made.open_, made.second = rng.random() < 0.5, rng.random() < 0.3, rng.random() < 0.4
-    return made
+        drawn.cut = [rng.choice(inner)]
+    drawn.by_flag, drawn.open_, drawn.second = rng.random() < 0.5, rng.random() < 0.3, rng.random() < 0.4
+    return drawn
 
 
 def theirs(drawn: Drawn) -> tuple[list[Any], list[Any]]:
@@ -113,8 +113,8 @@ def theirs(drawn: Drawn) -> tuple[list[Any], list[Any]]:
     asked = [k for k, s in enumerate(sources) if s.requires_grad and drawn.inputs[k] not in drawn.cut]
     if live and asked:
         seeds = [torch.ones_like(v) if s is None else torch.tensor(s) for v, s in live]
-        found = torch.autograd.grad([v for v, _ in live], [sources[k] for k in asked], seeds, create_graph=True, allow_unused=True)
-        for k, gradient in zip(asked, found, strict=True):
+        gradients = torch.autograd.grad([v for v, _ in live], [sources[k] for k in asked], seeds, create_graph=True, allow_unused=True)
+        for k, gradient in zip(asked, gradients, strict=True):
             first[k] = gradient
     second: list[Any] = [None, None]
     kept = [g for g in first[:2] if g is not None and g.requires_grad]
@@ -171,14 +171,14 @@ def ours(drawn: Drawn) -> tuple[list[Any], list[Any]]:
 def compare(seed: int) -> str:
     """Run one program in both; AssertionError says where they differ. What is refused says so."""
     drawn = draw(random.Random(seed))
-    wanted = theirs(drawn)
+    expected = theirs(drawn)
     try:
-        found = ours(drawn)
+        actual = ours(drawn)
     except ValueError as error:
         if drawn.open_ and any(word in str(error) for word in ("not known", "is fed")):  # an extent may be 1 by chance
             return "refused"
         raise AssertionError(f"seed {seed}: {error}\n{drawn.words()}") from error
-    for what, mine, others in zip(("first", "second"), found, wanted, strict=True):
+    for what, mine, others in zip(("first", "second"), actual, expected, strict=True):
         for place, one, two in zip(drawn.inputs, mine, others, strict=False):
             other = None if two is None else two.detach().numpy(force=True)
             words = f"seed {seed}, {what} gradient of {place}: {one}, {other}\n{drawn.words()}"

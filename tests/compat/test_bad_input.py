@@ -1,4 +1,4 @@
-"""table: calls with what does not fit; each is refused with words that say what does."""
+"""table: calls with arguments that do not fit: each is refused with a message that states what fits."""
 
 from __future__ import annotations
 

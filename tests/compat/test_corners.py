@@ -1,4 +1,4 @@
-"""Corners of documented functions: nothing to take a mean of, pixels on the border of two, numbers drawn in few digits."""
+"""Corner cases of documented functions: empty means, pixels on a border, numbers drawn in low precision."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ LOGITS = np.array([[0.5, -1.0, 2.0], [1.5, 0.3, -0.7]])
 def test_the_mean_of_losses_that_are_all_ignored_is_zero(loss: Any, weight: Any) -> None:
     x = paddle.to_tensor(LOGITS, stop_gradient=False)
     w = None if weight is None else paddle.to_tensor(weight, stop_gradient=False)
-    found = loss(x, paddle.to_tensor([-100, -100]), w)
-    found.backward()
-    assert found.item() == 0.0
+    actual = loss(x, paddle.to_tensor([-100, -100]), w)
+    actual.backward()
+    assert actual.item() == 0.0
     assert np.array_equal(x.grad.numpy(), np.zeros_like(LOGITS))
     assert w is None or np.array_equal(w.grad.numpy(), np.zeros(3))
 
@@ -29,8 +29,8 @@ def test_the_mean_of_losses_that_are_all_ignored_is_zero(loss: Any, weight: Any)
 def test_the_mean_is_over_the_weights_of_what_is_not_ignored() -> None:
     logs = LOGITS - np.log(np.exp(LOGITS).sum(axis=1, keepdims=True))
     labels, weight = np.array([2, -100]), np.array([0.2, 0.5, 2.0])
-    made = F.cross_entropy(paddle.to_tensor(LOGITS), paddle.to_tensor(labels), paddle.to_tensor(weight))
-    assert made.item() == pytest.approx(-logs[0, 2])
+    actual = F.cross_entropy(paddle.to_tensor(LOGITS), paddle.to_tensor(labels), paddle.to_tensor(weight))
+    assert actual.item() == pytest.approx(-logs[0, 2])
     none = F.cross_entropy(paddle.to_tensor(LOGITS), paddle.to_tensor(labels), paddle.to_tensor(np.array([0.2, 0.5, 0.0])))
     assert none.item() == 0.0
 
@@ -38,8 +38,8 @@ def test_the_mean_is_over_the_weights_of_what_is_not_ignored() -> None:
 def neighbours(old: int, new: int, dtype: str, axes: int) -> list[int]:
     shape = [1, 1, old] if axes == 1 else [1, 1, 1, old]
     x = paddle.to_tensor(np.arange(old).astype(dtype).reshape(shape))
-    made = F.interpolate(x, size=[new] if axes == 1 else [1, new])
-    return [int(v) for v in made.numpy().ravel()]
+    actual = F.interpolate(x, size=[new] if axes == 1 else [1, new])
+    return [int(v) for v in actual.numpy().ravel()]
 
 
 def test_the_nearest_pixel_is_that_of_the_exact_quotient_in_float64() -> None:
@@ -61,14 +61,14 @@ def test_the_nearest_pixels_are_those_of_torch(dtype: str, axes: int) -> None:
 def test_gumbel_noise_is_finite_for_the_largest_and_the_smallest_number_there_may_be(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     class Ends:
         def uniform(self, low: float, high: float, shape: Any) -> Any:
-            made = np.full(shape, np.nextafter(high, low))
-            made[0] = low
-            return made
+            actual = np.full(shape, np.nextafter(high, low))
+            actual[0] = low
+            return actual
 
     monkeypatch.setattr(random, "RANDOM", [Ends()])
     x = paddle.to_tensor(np.zeros((2, 3), dtype), stop_gradient=False)
-    made = F.gumbel_softmax(x)
-    made.sum().backward()
-    assert made.dtype == np.dtype(dtype)
-    assert np.isfinite(made.numpy()).all()
+    actual = F.gumbel_softmax(x)
+    actual.sum().backward()
+    assert actual.dtype == np.dtype(dtype)
+    assert np.isfinite(actual.numpy()).all()
     assert np.isfinite(x.grad.numpy()).all()

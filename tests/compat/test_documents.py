@@ -1,4 +1,4 @@
-"""The documented examples of the gradient APIs, with the import line changed and nothing else, and their documented results."""
+"""The documented examples of the gradient APIs, with another import line, and their documented results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""product: dtypes x ranks x functions beside PyTorch: promotion, operations on bits, integers, in both modes."""
+"""product: dtypes x ranks x functions compared with PyTorch: promotion, bits, integers, in both modes."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def name_of(tensor: Any) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def answer(function: Callable[..., Any], *given: Any) -> Any:
+def answer(function: Callable[..., Any], *arguments: Any) -> Any:
     """What a call gives as (dtype, values); None for one that is refused."""
     try:
-        actual = function(*given)
+        actual = function(*arguments)
     except (TypeError, ValueError, RuntimeError, IndexError, NotImplementedError, OverflowError):
         return None
     return name_of(actual), actual.detach().numpy()

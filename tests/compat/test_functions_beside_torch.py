@@ -1,4 +1,4 @@
-"""table: documented functions beside PyTorch's, values and gradients, in float64."""
+"""table: documented functions compared with PyTorch: values and gradients in float64."""
 
 from __future__ import annotations
 
@@ -214,10 +214,10 @@ def test_values_and_gradients(ours: Callable[..., Any], theirs: Callable[..., An
         if two.requires_grad:
             weights = np.random.default_rng(3).normal(size=one.shape)
             sources = [x for x in mine if not x.stop_gradient]
-            made = paddle.grad(one, sources, paddle.to_tensor(weights), allow_unused=True, retain_graph=True)
-            wanted = torch.autograd.grad(
+            result = paddle.grad(one, sources, paddle.to_tensor(weights), allow_unused=True, retain_graph=True)
+            reference = torch.autograd.grad(
                 two, [x for x in other if x.requires_grad], torch.tensor(weights), allow_unused=True, retain_graph=True
             )
-            for g, w in zip(made, wanted, strict=True):
+            for g, w in zip(result, reference, strict=True):
                 assert (g is None) == (w is None)
                 assert g is None or g.numpy() == pytest.approx(w.numpy(), rel=1e-9, abs=1e-10)

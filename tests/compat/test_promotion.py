@@ -1,4 +1,4 @@
-"""Dtypes of what operators and functions give, of tensors and of variables, beside PyTorch's."""
+"""Dtypes of operators and functions, of tensors and of variables, compared with PyTorch."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def test_variables_have_them_too() -> None:
 def test_they_are_those_of_torch() -> None:
     torch: Any = pytest.importorskip("torch")
 
-    def dtype(function: Any, of: Any, given: Any) -> str:
-        return str(function(*[of(np.ones(2, v)) if isinstance(v, str) else v for v in given]).dtype).removeprefix("torch.")
+    def dtype(function: Any, of: Any, argument: Any) -> str:
+        return str(function(*[of(np.ones(2, v)) if isinstance(v, str) else v for v in argument]).dtype).removeprefix("torch.")
 
     tried = [pair for pair in itertools.product((*DTYPES, *NUMBERS), repeat=2) if any(isinstance(v, str) for v in pair)]
     for function, pair in itertools.product(OPERATORS, tried):

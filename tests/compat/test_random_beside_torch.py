@@ -1,4 +1,4 @@
-"""Random programs beside PyTorch, of tensors and static ones: values, dtypes, gradients and refusals agree."""
+"""Random programs compared with PyTorch, of tensors and static ones: values, dtypes, gradients, refusals."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ OUTCOMES = {"right", "refused", "more", "both refused"}
 
 
 def run(seeds: range) -> None:
-    found = collections.Counter(program(seed).outcome for seed in seeds)
-    assert set(found) <= OUTCOMES, found
-    assert found["right"] + found["both refused"] > len(seeds) // 2, found
+    outcomes = collections.Counter(program(seed).outcome for seed in seeds)
+    assert set(outcomes) <= OUTCOMES, outcomes
+    assert outcomes["right"] + outcomes["both refused"] > len(seeds) // 2, outcomes
 
 
 @pytest.mark.parametrize("first", range(0, 60, 20))

@@ -1,4 +1,4 @@
-"""Small scripts as users write them for the documented package, with the import line changed."""
+"""Small scripts written for the documented package, with another import line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""product: functions x ranks x axes x keepdim, arrays without axes and without elements, beside PyTorch and NumPy; in programs too."""
+"""product: functions x ranks x axes x keepdim, empty and 0-d arrays, compared with PyTorch and NumPy; also in programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two trainings of the examples, step by step beside PyTorch in float64: the same parameters after 50 steps."""
+"""The trainings of the examples, step by step compared with PyTorch in float64: the same parameters after 50 steps."""
 
 from __future__ import annotations
 

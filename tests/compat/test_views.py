@@ -1,4 +1,4 @@
-"""product: calls that give views x stores x who stores x recording, beside PyTorch: what is stored to one tensor is seen by all."""
+"""product: views x stores x owners x recording, compared with PyTorch: a store to one tensor is visible in all views."""
 
 from __future__ import annotations
 
@@ -193,9 +193,9 @@ def test_copies_show_the_same_elements_among_themselves() -> None:
     alone = copy.deepcopy(view)
     alone[1] = 5.0
     assert (alone.tolist(), view.tolist()) == ([1.0, 5.0], [1.0, 2.0])
-    for made in (pickle.loads(pickle.dumps(x)), copy.copy(x)):
-        made[0] = 4.0
-        assert (made.tolist(), x.tolist()) == ([4.0, 2.0, 3.0], [1.0, 2.0, 3.0])
+    for result in (pickle.loads(pickle.dumps(x)), copy.copy(x)):
+        result[0] = 4.0
+        assert (result.tolist(), x.tolist()) == ([4.0, 2.0, 3.0], [1.0, 2.0, 3.0])
 
 
 def test_a_gradient_may_be_stored_to_and_its_views_follow() -> None:

@@ -51,7 +51,7 @@ def kind_of(annotation: ast.expr | None) -> str | None:
 
 def agreed(kinds: Mapping[str, set[str | None]]) -> dict[str, str]:
     """Names that mean the same kind wherever they are defined."""
-    return {name: found for name, held in kinds.items() if len(held) == 1 and (found := next(iter(held))) is not None}
+    return {name: kind for name, held in kinds.items() if len(held) == 1 and (kind := next(iter(held))) is not None}
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class Known:
         """Read the definitions."""
         functions: dict[str, set[str | None]] = defaultdict(set)
         attributes: dict[str, set[str | None]] = defaultdict(set)
-        made = Known()
+        known = Known()
         for node in (n for tree in trees for n in ast.walk(tree)):
             if isinstance(node, ast.FunctionDef):
                 functions[node.name].add(kind_of(node.returns))
@@ -76,11 +76,11 @@ class Known:
                     match inner:
                         case ast.AnnAssign(target=ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self"), attr=name), annotation=said):
                             attributes[name].add(kind_of(said))
-                            made.classes[node.name][name] = kind_of(said)
+                            known.classes[node.name][name] = kind_of(said)
                         case ast.FunctionDef(name=name, decorator_list=[ast.Name(id="property")], returns=said):
                             attributes[name].add(kind_of(said))
-        made.functions, made.attributes = agreed(functions), agreed(attributes)
-        return made
+        known.functions, known.attributes = agreed(functions), agreed(attributes)
+        return known
 
 
 @dataclass(slots=True)
@@ -201,14 +201,14 @@ class Reader:
 
 def own_nodes(root: ast.AST) -> list[ast.AST]:
     """The nodes of a function or module, without the functions inside it."""
-    found: list[ast.AST] = []
+    nodes: list[ast.AST] = []
     waiting = list(ast.iter_child_nodes(root))
     while waiting:
         node = waiting.pop()
-        found.append(node)
+        nodes.append(node)
         if not isinstance(node, ast.FunctionDef | ast.ClassDef):
             waiting += ast.iter_child_nodes(node)
-    return found
+    return nodes
 
 
 def read_scope(
@@ -233,11 +233,11 @@ def places_in(texts: Mapping[str, str]) -> list[Place]:
     """What is found in the files of a package, given as texts."""
     trees = {name: ast.parse(text) for name, text in texts.items()}
     known = Known.of(trees.values())
-    found: list[Place] = []
+    places: list[Place] = []
     for name, tree in trees.items():
         parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-        found += read_scope(name, known, parents, tree, "", {})
-    return sorted(found, key=lambda place: (place.file, place.line, place.text))
+        places += read_scope(name, known, parents, tree, "", {})
+    return sorted(places, key=lambda place: (place.file, place.line, place.text))
 
 
 def package(root: Path) -> dict[str, str]:

@@ -227,9 +227,9 @@ class Transformed:
 
     @staticmethod
     def flat(y, level, low, high):
-        made = level + np.minimum(0.0, np.floor(y - low)) * (level * (low - y) / low)
-        made = made - np.minimum(0.0, np.floor(high - y)) * ((1.0 - level) * (y - high) / (1.0 - high))
-        return np.clip(made, 0.0, 1.0)
+        result = level + np.minimum(0.0, np.floor(y - low)) * (level * (low - y) / low)
+        result = result - np.minimum(0.0, np.floor(high - y)) * ((1.0 - level) * (y - high) / (1.0 - high))
+        return np.clip(result, 0.0, 1.0)
 
     def grouped(self, y, weights):
         gap = self.positions // (self.objectives - 1)

@@ -1,4 +1,4 @@
-"""No order of sets and no bare identity decides anything: read off the source, but for places that are named here with a reason."""
+"""No order of sets and no bare identity decides anything: a check of the source, with listed exceptions."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def word(text: str) -> str:
 
 
 def test_nothing_depends_on_the_order_of_sets_or_on_identities() -> None:
-    found = {(place.file, word(place.text)): place for place in places_in(package(ROOT))}
+    places = {(place.file, word(place.text)): place for place in places_in(package(ROOT))}
 
-    news = [f"symgrad/{place.file}:{place.line}: {place.text}: {place.what}" for key, place in found.items() if key not in ALLOWED]
+    news = [f"symgrad/{place.file}:{place.line}: {place.text}: {place.what}" for key, place in places.items() if key not in ALLOWED]
     assert not news, "\n".join(news)
-    assert set(ALLOWED) <= set(found), "these need no reason any more"
+    assert set(ALLOWED) <= set(places), "these need no reason any more"
 
 
 @pytest.mark.parametrize(

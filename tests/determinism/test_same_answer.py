@@ -1,4 +1,4 @@
-"""Programs in processes that differ in all that must not matter: memory, hash seed, collector, imports, order of programs and of sets."""
+"""The same text in processes that differ in memory, hash seed, collector, import order, order of programs and of sets."""
 
 from __future__ import annotations
 

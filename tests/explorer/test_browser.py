@@ -1,4 +1,4 @@
-"""The pages in a browser without a window: lines that belong together, tabs, the keyboard, no request elsewhere, names that stay text.
+"""The pages in a headless browser: linked lines, tabs, keyboard, no external request, names shown as text.
 
 It takes playwright (``pip install symgrad[browser]``) and Chromium: playwright's own, or the one on the path.
 """

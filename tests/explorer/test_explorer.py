@@ -1,4 +1,4 @@
-"""The explorer: texts are read and never executed, answers say what is wrong, and the server answers this machine's own page alone."""
+"""The explorer: texts are read and never executed; answers name the error; the server answers its own page only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page of a derivative holds: both texts, lines that belong together, reasons, the IR, a check; and that names stay text."""
+"""The page of a derivative: both texts, linked lines, reasons, the IR, a check; names shown as text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The front door."""
+"""The public functions: ``grad``, ``value_and_grad`` and their options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No argument of the gradient APIs is accepted and ignored, but for those that could change nothing here."""
+"""No argument of the gradient APIs is accepted and ignored."""
 
 from __future__ import annotations
 
@@ -114,6 +114,6 @@ def test_slopes_at_the_kinks() -> None:
     for function, point, slope in ((network.elu, 0.0, 1.0), (network.selu, 0.0, 1.0507009873554805 * 1.6732632423543772),
                                    (network.relu6, 0.0, 0.0), (network.relu6, 6.0, 0.0)):  # type: ignore[attr-defined]  # fmt: skip
         x = Tensor(np.array([point]), stop_gradient=False)
-        (found,) = grad(function(x), x)
-        assert found is not None
-        assert found.item() == pytest.approx(slope)
+        (actual,) = grad(function(x), x)
+        assert actual is not None
+        assert actual.item() == pytest.approx(slope)

@@ -1,4 +1,4 @@
-"""Arrays that objects among the arguments hold: what a function stores in one is seen by the caller, unless a gradient is asked for it."""
+"""Arrays held by objects among the arguments: stores are visible to the caller."""
 
 from __future__ import annotations
 

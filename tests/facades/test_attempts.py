@@ -1,4 +1,4 @@
-"""Kernels that raise where the NumPy code does not: left to it, and after two calls in a row given up, with a notice."""
+"""Kernels that raise where the NumPy code does not: fallback, and deoptimisation after two calls in a row."""
 
 from __future__ import annotations
 

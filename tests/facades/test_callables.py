@@ -1,4 +1,4 @@
-"""Everything that can be called: differentiated, or refused with a line that can be pasted."""
+"""Every kind of callable: differentiated, or refused with a line to paste."""
 
 from __future__ import annotations
 
@@ -122,8 +122,8 @@ def differences(function: Any, x: Any) -> Any:
     """Central differences of a function of a number, an array or a list."""
     steps = 1e-6 * np.eye(np.size(x)).reshape(np.size(x), *np.shape(x))
     kind = type(x) if isinstance(x, float | list) else np.asarray
-    made = [(function(kind(np.asarray(x) + step)) - function(kind(np.asarray(x) - step))) / 2e-6 for step in steps]
-    return np.reshape(made, np.shape(x))
+    slopes = [(function(kind(np.asarray(x) + step)) - function(kind(np.asarray(x) - step))) / 2e-6 for step in steps]
+    return np.reshape(slopes, np.shape(x))
 
 
 @pytest.mark.parametrize(("function", "args"), TAKEN, ids=lambda value: getattr(value, "__name__", type(value).__name__))

@@ -1,4 +1,4 @@
-"""The command line."""
+"""The command line: forms of arguments, output, errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Branches and loops of programs, one in the other, against differences: gradients, and gradients of gradients."""
+"""Branches and loops of programs, nested, compared with differences: first and second order."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def test_a_loops_result_that_is_cut() -> None:
         x.stop_gradient = False
         w = static.create_parameter([2], "float64", "w", default_initializer=Assign(W))
         h = rounds(3, lambda h: h * w, x)
-        found = gradients(t.sum(h * x), [x, w], no_grad_set={h})
+        gradient_values = gradients(t.sum(h * x), [x, w], no_grad_set={h})
     Executor().run(startup, scope=scope)
-    assert found[1] is None
-    assert Executor().run(main, {"x": X}, [found[0]], scope)[0] == pytest.approx(X * W**3)
+    assert gradient_values[1] is None
+    assert Executor().run(main, {"x": X}, [gradient_values[0]], scope)[0] == pytest.approx(X * W**3)
 
 
 def stopped(value: Any) -> Any:
@@ -127,11 +127,11 @@ def test_each_call_has_its_own_stops_inside() -> None:
     copy = main.clone()
     Executor().run(startup, scope=scope)
     for program in (main, copy):
-        found = Executor().run(program, {}, [g.name for g in [*calls, second] if g is not None], scope)
-        assert found[0] == pytest.approx(3 * W**2)
-        assert found[1] == pytest.approx(W**2)
-        assert found[2] == pytest.approx(3 * W**2)
-        assert found[3] == pytest.approx(2 * W)
+        gradient_values = Executor().run(program, {}, [g.name for g in [*calls, second] if g is not None], scope)
+        assert gradient_values[0] == pytest.approx(3 * W**2)
+        assert gradient_values[1] == pytest.approx(W**2)
+        assert gradient_values[2] == pytest.approx(3 * W**2)
+        assert gradient_values[3] == pytest.approx(2 * W)
     (fetched,) = Executor(jit=True).run(main, {}, [calls[1]], scope)
     assert fetched == pytest.approx(W**2)
 
@@ -143,11 +143,11 @@ def test_a_loop_that_is_cut_behind_what_is_asked_for() -> None:
         x.stop_gradient = False
         h = t.tanh(x)
         turned = rounds(2, lambda g: stopped(g * 2.0), h)
-        found = gradients(t.sum(turned * h), [x, h])
+        gradient_values = gradients(t.sum(turned * h), [x, h])
         again = gradients(t.sum(t.square(turned)) + t.sum(h), [h, x])
     Executor().run(startup, scope=scope)
     points = np.array([X, W])
-    values = Executor().run(main, {"x": points}, [*found, *again], scope)
+    values = Executor().run(main, {"x": points}, [*gradient_values, *again], scope)
     slope = 1 - np.tanh(points) ** 2
     for value, right in zip(values, (4 * np.tanh(points) * slope, 4 * np.tanh(points), np.ones((2, 2)), slope), strict=True):
         assert value == pytest.approx(right)
@@ -163,8 +163,8 @@ def test_what_a_loop_carries_is_free_in_later_rounds() -> None:
         still = while_loop(lambda i, a: i < 4, lambda i, a: [i + 1, a * y], [zeros([], "int64"), x])
     assert still[1].stop_gradient
     Executor().run(startup, scope=scope)
-    (found,) = Executor().run(main, {"x": 5.0, "y": 6.0}, [gradient], scope)
-    assert found == pytest.approx(18.0 * 4.0)
+    (gradient_values,) = Executor().run(main, {"x": 5.0, "y": 6.0}, [gradient], scope)
+    assert gradient_values == pytest.approx(18.0 * 4.0)
 
 
 def test_variables_of_a_block_inside_are_refused_outside() -> None:

@@ -1,4 +1,4 @@
-"""``df.debug()``: the text to read runs, pdb steps through it, and with ``debug_nans`` the first variable that is not finite is named."""
+"""``df.debug()``: the text runs under pdb, and ``debug_nans`` names the first variable that is not finite."""
 
 from __future__ import annotations
 

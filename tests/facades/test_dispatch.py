@@ -1,4 +1,4 @@
-"""Guards and tables, with a stand-in for the compiler that records what it was asked for."""
+"""Guards and dispatch tables, with a stand-in for the compiler that records its requests."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ FACTOR = 2.0
 
 
 class Calls:
-    """A table over a function whose "compiled code" is the function itself; ``made`` lists the signatures compiled."""
+    """A table over a function whose "compiled code" is the function itself; ``compiled`` lists the signatures compiled."""
 
     def __init__(self, function: Any, **fields: Any) -> None:
-        self.made: list[Signature] = []
+        self.compiled: list[Signature] = []
         self.fields = fields
         self.guard: Callable[..., Any]
         self.table = Table(function, self.make, self.install)
@@ -32,7 +32,7 @@ class Calls:
         self.guard = guard
 
     def make(self, function: Any, signature: Signature, pins: Any, read: Any, readings: Any) -> Compiled:
-        self.made.append(signature)
+        self.compiled.append(signature)
         return Compiled(function, "", **self.fields)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -46,14 +46,14 @@ def scaled(x, n=3, *, k=1.0):
 def test_one_compilation_a_signature() -> None:
     calls = Calls(scaled)
     assert [calls(2.0), calls(3.0, 4), calls(x=2.0, k=2.0), calls(2.0, n=3, k=1.0)] == [6.0, 12.0, 12.0, 6.0]
-    assert len(calls.made) == 1
+    assert len(calls.compiled) == 1
     calls(np.ones(3)), calls(np.ones(5)), calls(np.ones(3)[::2])
-    assert len(calls.made) == 2
+    assert len(calls.compiled) == 2
     calls(np.ones(1)), calls(np.ones((3, 1))), calls(np.ones((1, 3))), calls(np.ones(3, np.float32)), calls(np.float64(1)), calls(1)
-    assert len(calls.made) == 8
+    assert len(calls.compiled) == 8
     for _ in range(2):
         calls(np.ones((2, 1))), calls(np.ones((1, 2))), calls(np.float64(1))
-    assert len(calls.made) == 8
+    assert len(calls.compiled) == 8
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_all_kinds_of_parameters() -> None:
         assert calls(1.0, 2.0) == (1.0, 2.0, (), 3.0, {})
         assert calls(1.0, b=2.0, d=4.0) == (1.0, 2.0, (), 3.0, {"d": 4.0})
         assert calls(1.0, 2.0, 5.0, 6.0, c=1.0, a=0.0) == (1.0, 2.0, (5.0, 6.0), 1.0, {"a": 0.0})
-    assert len(calls.made) == 3
+    assert len(calls.compiled) == 3
 
 
 def test_parameters_named_as_the_guard_would_like_to() -> None:
@@ -85,7 +85,7 @@ def test_parameters_named_as_the_guard_would_like_to() -> None:
     calls = Calls(f)
     for _ in range(2):
         assert calls(np.ones(2).sum(), [1.0], 3.0) == (2.0, [1.0], 3.0, 2.0)
-    assert len(calls.made) == 1
+    assert len(calls.compiled) == 1
 
 
 def test_containers() -> None:
@@ -97,7 +97,7 @@ def test_containers() -> None:
     for _ in range(3):
         for value in values:
             assert calls(value) is value
-    assert len(calls.made) == len(values) - 1, "a list of floats has any length"
+    assert len(calls.compiled) == len(values) - 1, "a list of floats has any length"
 
 
 def test_what_the_call_raises_is_not_taken_for_a_test() -> None:
@@ -122,13 +122,13 @@ def test_captured_types(monkeypatch: pytest.MonkeyPatch) -> None:
     calls(1.0)
     monkeypatch.setitem(globals(), "FACTOR", 3.0)
     assert calls(1.0) == 3.0
-    assert len(calls.made) == 1
+    assert len(calls.compiled) == 1
     monkeypatch.setitem(globals(), "FACTOR", 3)
     calls(1.0)
-    assert len(calls.made) == 2
+    assert len(calls.compiled) == 2
     monkeypatch.setitem(globals(), "FACTOR", 4.0)
     calls(1.0)
-    assert len(calls.made) == 2
+    assert len(calls.compiled) == 2
 
 
 def test_captured_functions_and_cells() -> None:
@@ -150,10 +150,10 @@ def test_captured_functions_and_cells() -> None:
     f, inner, change = build()
     calls = Calls(f, captured=(("inner", abstract_value(inner, "i")), ("k", FLOAT)))
     calls(1.0), calls(1.0)
-    assert len(calls.made) == 1
+    assert len(calls.compiled) == 1
     change(lambda x: -x)
     calls(1.0)
-    assert len(calls.made) == 2
+    assert len(calls.compiled) == 2
 
 
 def test_attributes_of_arguments() -> None:
@@ -167,9 +167,9 @@ def test_attributes_of_arguments() -> None:
     calls = Calls(Model.f, captured=(("self.w", FLOAT),))
     for w in (1.0, 2.0, 3.0):
         assert calls(Model(w), 2.0) == 2.0 * w
-    assert len(calls.made) == 1
+    assert len(calls.compiled) == 1
     calls(Model(1), 2.0)
-    assert len(calls.made) == 2
+    assert len(calls.compiled) == 2
 
 
 def written(a, b):
@@ -180,11 +180,11 @@ def test_sharing_matters_only_where_memory_is_written() -> None:
     x, y = np.ones(4), np.ones(4)
     calls = Calls(written)
     calls(x, y), calls(x, x), calls(x[1:], x[:-1])
-    assert len(calls.made) == 1
+    assert len(calls.compiled) == 1
     calls = Calls(written, mutated=("a",))
     for _ in range(2):
         calls(x, y), calls(x, x), calls(x[::2], x[1::2])
-    assert [s.same for s in calls.made] == [(), (("a", "b"),)]
+    assert [s.same for s in calls.compiled] == [(), (("a", "b"),)]
     for _ in range(2):
         with pytest.raises(UnsureAlias, match="a and b share memory"):
             calls(x[1:], x[:-1])
@@ -212,7 +212,7 @@ def test_the_table_is_bounded() -> None:
         calls(str(i))
     assert len(calls.table.entries) == KEPT
     calls(str(KEPT + 19)), calls(str(KEPT + 19 - GUARDED * 2))
-    assert len(calls.made) == KEPT + 20
+    assert len(calls.compiled) == KEPT + 20
 
 
 def test_a_failure_is_not_kept() -> None:
@@ -238,4 +238,4 @@ def test_many_threads_compile_once() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(calls.made) == 1
+    assert len(calls.compiled) == 1

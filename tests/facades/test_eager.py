@@ -1,4 +1,4 @@
-"""The eager API: ``backward``, ``grad``, hooks, changes in place, what is refused."""
+"""The eager API: ``backward``, ``grad``, hooks, in-place changes, refusals."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def test_intermediate_inputs_have_total_derivatives() -> None:
     x = leaf(2.0)
     y = x * x
     z = y * y + x
-    found = grad(z, [y, x])
-    assert [g.item() for g in found if g is not None] == [8.0, 33.0]
+    actual = grad(z, [y, x])
+    assert [g.item() for g in actual if g is not None] == [8.0, 33.0]
 
 
 def test_an_output_may_be_an_input() -> None:
@@ -190,12 +190,12 @@ def test_files_of_the_record(tmp_path: Path) -> None:
         (x * x).backward(dump_backward_graph_path="")
 
 
-@pytest.mark.parametrize("given", [None, [], 1.0, np.ones(2), {1}, [1.0]])
-def test_arguments_that_are_no_tensors(given: Any) -> None:
+@pytest.mark.parametrize("argument", [None, [], 1.0, np.ones(2), {1}, [1.0]])
+def test_arguments_that_are_no_tensors(argument: Any) -> None:
     with pytest.raises(AssertionError):
-        backward(given)
+        backward(argument)
     with pytest.raises(AssertionError):
-        grad(given, leaf(1.0))
+        grad(argument, leaf(1.0))
 
 
 def test_arguments_that_do_not_fit() -> None:

@@ -1,4 +1,4 @@
-"""The eager API argument by argument: seeds, freed records, ``grad`` of leaves and of what is inside, hooks, changes in place."""
+"""The eager API argument by argument: seeds, freed records, ``grad`` of leaves and of inner tensors, hooks, in-place changes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def point(value: float) -> Any:
     return Tensor(np.array(value), stop_gradient=False)
 
 
-def listed(found: list[Any]) -> list[Any]:
-    return [None if g is None else g.numpy().tolist() for g in found]
+def listed(gradients: list[Any]) -> list[Any]:
+    return [None if g is None else g.numpy().tolist() for g in gradients]
 
 
 # ------------------------------------------------------------------ backward
@@ -64,20 +64,20 @@ def test_the_same_tensor_by_two_names() -> None:
     assert x.grad.tolist() == [4.0]
 
 
-@pytest.mark.parametrize("given", [None, [], [None], (None,)])
-def test_seeds_that_are_ones(given: Any) -> None:
+@pytest.mark.parametrize("argument", [None, [], [None], (None,)])
+def test_seeds_that_are_ones(argument: Any) -> None:
     x = leaf(2.0)
-    backward([x * x], given)
+    backward([x * x], argument)
     assert x.grad.tolist() == [4.0]
 
 
-@pytest.mark.parametrize("given", [1.0, [1.0], np.ones(2), "s", {1}])
-def test_seeds_that_are_no_tensors(given: Any) -> None:
+@pytest.mark.parametrize("argument", [1.0, [1.0], np.ones(2), "s", {1}])
+def test_seeds_that_are_no_tensors(argument: Any) -> None:
     x = leaf(2.0, 1.0)
     with pytest.raises(AssertionError):
-        backward(x * x, given)
+        backward(x * x, argument)
     with pytest.raises(AssertionError):
-        grad(x * x, x, given)
+        grad(x * x, x, argument)
 
 
 def test_seeds_of_another_length() -> None:
@@ -110,10 +110,10 @@ def test_a_seed_of_another_dtype_is_cast() -> None:
     assert (x.grad.dtype, x.grad.tolist(), seed.dtype) == (np.dtype("float64"), [12.0], np.dtype("int64"))
 
 
-@pytest.mark.parametrize("given", [None, 1, "yes", 0])
-def test_retain_graph_is_a_bool(given: Any) -> None:
+@pytest.mark.parametrize("argument", [None, 1, "yes", 0])
+def test_retain_graph_is_a_bool(argument: Any) -> None:
     with pytest.raises(AssertionError):
-        backward(leaf(1.0) * 2.0, retain_graph=given)
+        backward(leaf(1.0) * 2.0, retain_graph=argument)
 
 
 def test_grad_is_changed_in_place() -> None:
@@ -349,22 +349,22 @@ def test_not_while_programs_are_built() -> None:
 # ------------------------------------------------------------------ grad
 
 
-@pytest.mark.parametrize("given", [None, [], 1.0, np.ones(1), {1}, [[None]], "x", [1]])
-def test_what_is_no_tensor(given: Any) -> None:
+@pytest.mark.parametrize("argument", [None, [], 1.0, np.ones(1), {1}, [[None]], "x", [1]])
+def test_what_is_no_tensor(argument: Any) -> None:
     x = leaf(1.0)
     with pytest.raises(AssertionError):
-        grad(given, x)
+        grad(argument, x)
     with pytest.raises(AssertionError):
-        grad(x * x, given)
+        grad(x * x, argument)
 
 
 def test_a_nested_list_and_a_set_are_refused() -> None:
     x = leaf(1.0)
-    for given in ([[x]], {x}):
+    for argument in ([[x]], {x}):
         with pytest.raises(AssertionError):
-            grad(x * x, given)
+            grad(x * x, argument)
         with pytest.raises(AssertionError):
-            grad(given, x)
+            grad(argument, x)
 
 
 def test_several_outputs() -> None:
@@ -381,9 +381,9 @@ def test_an_output_as_input() -> None:
     seed = Tensor(np.array([5.0, 7.0]))
     assert listed(grad(x, x)) == [[1.0, 1.0]]
     assert listed(grad(y, y)) == [[1.0, 1.0]]
-    (found,) = grad(y, y, seed)
-    assert found is not seed
-    assert not np.shares_memory(found._value, seed._value)
+    (actual,) = grad(y, y, seed)
+    assert actual is not seed
+    assert not np.shares_memory(actual._value, seed._value)
     assert listed(grad(y, [y, x], seed)) == [[5.0, 7.0], [20.0, 42.0]]
 
 
@@ -459,12 +459,12 @@ def test_settings_of_a_wrong_kind(words: Any) -> None:
 def test_no_grad_vars(form: Any, create: bool) -> None:
     x = leaf(2.0)
     cut, kept = x * x, x * 3.0
-    (found,) = grad(cut * kept, x, create_graph=create, no_grad_vars=form(cut))
-    assert found.tolist() == [12.0]
+    (actual,) = grad(cut * kept, x, create_graph=create, no_grad_vars=form(cut))
+    assert actual.tolist() == [12.0]
     assert not cut.stop_gradient
     if create:
         # what was found is 3 * x * x, as it would be without the cut
-        assert listed(grad(found, x, allow_unused=True)) == [[12.0]]
+        assert listed(grad(actual, x, allow_unused=True)) == [[12.0]]
 
 
 def test_no_grad_vars_that_hold_an_input_the_only_path_or_the_output() -> None:
@@ -512,12 +512,12 @@ def test_second_order_through_a_softmax_and_a_network() -> None:
     x = leaf(0.3, -0.2, 0.9)
 
     def first(values: Any) -> Any:
-        given = Tensor(values, stop_gradient=False)
-        (made,) = grad((network.softmax(given) ** 3).sum(), given, create_graph=True)
-        return made, given
+        argument = Tensor(values, stop_gradient=False)
+        (gradient,) = grad((network.softmax(argument) ** 3).sum(), argument, create_graph=True)
+        return gradient, argument
 
-    made, given = first(x.numpy())
-    (second,) = grad((made * made).sum(), given)
+    gradient, argument = first(x.numpy())
+    (second,) = grad((gradient * gradient).sum(), argument)
     steps = [1e-6 * e for e in np.eye(3)]
     expected = [((first(x.numpy() + h)[0] ** 2).sum().item() - (first(x.numpy() - h)[0] ** 2).sum().item()) / 2e-6 for h in steps]
     assert second.numpy() == pytest.approx(expected, abs=1e-8)
@@ -551,11 +551,11 @@ def test_third_order_through_a_row_of_unknown_length(rows: int) -> None:
 @pytest.mark.parametrize("name", ["floor", "ceil", "round", "sign", "trunc"])
 def test_the_derivative_of_a_flat_function_is_zero_and_not_missing(name: str) -> None:
     x = Tensor(np.array([0.4, -1.5, np.nan, np.inf]), stop_gradient=False)
-    made = getattr(x, name)()
-    made.sum().backward()
+    result = getattr(x, name)()
+    result.sum().backward()
     assert x.grad is not None
     assert x.grad.numpy()[[0, 1, 3]].tolist() == [0.0, 0.0, 0.0]
-    assert made.numpy() == pytest.approx(getattr(np, name)(x.numpy()), nan_ok=True)
+    assert result.numpy() == pytest.approx(getattr(np, name)(x.numpy()), nan_ok=True)
 
 
 def test_a_leaf_changed_in_place_without_recording_stays_a_leaf() -> None:
@@ -587,17 +587,17 @@ def test_a_generator_runs_without_recording_and_its_user_with() -> None:
     @no_grad()
     def squares() -> Any:
         try:
-            given = yield x * x
-            yield given * x
+            argument = yield x * x
+            yield argument * x
         finally:
             closed.append((x * x).stop_gradient)
 
     closed: list[bool] = []
-    made = squares()
-    assert next(made).stop_gradient
+    generator = squares()
+    assert next(generator).stop_gradient
     assert not (x * x).stop_gradient
-    assert made.send(x).stop_gradient
-    made.close()
+    assert generator.send(x).stop_gradient
+    generator.close()
     assert closed == [True]
     thrown = squares()
     next(thrown)
@@ -640,25 +640,25 @@ def test_a_second_sweep_is_also_a_system_error() -> None:
         y.backward()
 
 
-@pytest.mark.parametrize("given", [lambda x: [x], lambda x: {"x": x}, lambda x: ((1.0, x),)])
-def test_tensors_inside_arguments_of_a_py_layer_are_refused(given: Any) -> None:
+@pytest.mark.parametrize("argument", [lambda x: [x], lambda x: {"x": x}, lambda x: ((1.0, x),)])
+def test_tensors_inside_arguments_of_a_py_layer_are_refused(argument: Any) -> None:
     class First(PyLayer):
         @staticmethod
         def forward(ctx: Any, xs: Any) -> Any:
             return Tensor(np.ones(1))
 
     with pytest.raises(ValueError, match="one by one"):
-        First.apply(given(leaf(1.0)))
-    assert First.apply(given(Tensor(np.ones(1)))).stop_gradient
+        First.apply(argument(leaf(1.0)))
+    assert First.apply(argument(Tensor(np.ones(1)))).stop_gradient
     with no_grad():
-        assert First.apply(given(leaf(1.0))).stop_gradient
+        assert First.apply(argument(leaf(1.0))).stop_gradient
 
 
 def test_numbers_of_numpy() -> None:
     x, count = to_tensor([1.0, 2.0]), to_tensor([1, 2])
     for c in (np.float64(2.0), np.float32(2.0), 2.0):
-        made = [x * c, c * x, x / c, c / x, x**c, c**x, c - x, count * c, c * count, c**count, count**c, tensors.clip(x, 0.0, c)]
-        assert {one.dtype for one in made} == {np.dtype("float32")}
+        products = [x * c, c * x, x / c, c / x, x**c, c**x, c - x, count * c, c * count, c**count, count**c, tensors.clip(x, 0.0, c)]
+        assert {one.dtype for one in products} == {np.dtype("float32")}
     assert (x * np.array(2.0)).dtype == (np.array(2.0) * x).dtype == np.float32
 
 
@@ -711,9 +711,9 @@ INDICES: list[Any] = [
 def test_reading_and_storing_at_an_index(index: Any) -> None:
     values = np.sin(np.arange(20.0)).reshape(4, 5)
     places = np.arange(20).reshape(4, 5)[index]
-    given = np.cos(np.arange(float(np.size(places)))).reshape(np.shape(places))
+    argument = np.cos(np.arange(float(np.size(places)))).reshape(np.shape(places))
     weights = np.arange(1.0, 21.0).reshape(4, 5)
-    x, s = Tensor(values, stop_gradient=False), Tensor(given, stop_gradient=False)
+    x, s = Tensor(values, stop_gradient=False), Tensor(argument, stop_gradient=False)
     read = x[index]
     assert read.numpy().tolist() == values[index].tolist()
     (read**3).sum().backward()
@@ -729,4 +729,4 @@ def test_reading_and_storing_at_an_index(index: Any) -> None:
     kept = np.zeros(np.size(places))
     kept[last[last >= 0]] = 1.0
     assert x.grad.numpy() == pytest.approx(np.where(last.reshape(4, 5) < 0, 2 * values * weights, 0.0))
-    assert s.grad.numpy() == pytest.approx((8 * given.ravel() * weights.ravel()[np.ravel(places)] * kept).reshape(given.shape))
+    assert s.grad.numpy() == pytest.approx((8 * argument.ravel() * weights.ravel()[np.ravel(places)] * kept).reshape(argument.shape))

@@ -1,4 +1,4 @@
-"""The class and dtype of each gradient are its argument's: where integers take part, whatever is seeded, whatever a rule gives."""
+"""Class and dtype of each gradient equal its argument's: integers, seeds, user rules."""
 
 from __future__ import annotations
 

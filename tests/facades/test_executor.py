@@ -1,4 +1,4 @@
-"""Running programs: on both targets, again and again, with values of several forms."""
+"""Execution of programs: both targets, repeated runs, several forms of values."""
 
 from __future__ import annotations
 

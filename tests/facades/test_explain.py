@@ -1,4 +1,4 @@
-"""What becomes of each line, and why: every kind of note is provoked by a program, and two pages are held as they are."""
+"""``explain``: a program for each kind of remark, and two complete pages."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def notes_of(function: Callable[..., Any], args: Sequence[Any], wrt: Any = None)
     derived = symgrad.grad(function, wrt)
     entry = derived._entry(tuple(args), {}, None)
     notes = Notes()
-    made = derived._make(derived._function, entry.signature, entry.compiled.pins, notes)
-    assert made.text == entry.compiled.text
-    return notes, made.text
+    compiled = derived._make(derived._function, entry.signature, entry.compiled.pins, notes)
+    assert compiled.text == entry.compiled.text
+    return notes, compiled.text
 
 
 # ------------------------------------------------------------------ programs
@@ -317,9 +317,9 @@ def test_what_is_told(function: Callable[..., Any], args: Any, wrt: Any, kind: s
     first = function.__code__.co_firstlineno
     notes, _ = notes_of(function, args, wrt)
     words = re.sub(r"\{(\d+)\}", lambda m: str(first + int(m[1])), words)
-    found = [(note.loc.line - first, note.name, note.message) for note in notes if note.kind == kind]
+    remarks = [(note.loc.line - first, note.name, note.message) for note in notes if note.kind == kind]
 
-    assert any(at == line and about == name and words in message for at, about, message in found), found
+    assert any(at == line and about == name and words in message for at, about, message in remarks), remarks
 
 
 def test_what_cannot_be_compiled_is_told() -> None:

@@ -1,4 +1,4 @@
-"""Children of a fork beside threads that compile, in processes of their own: nothing is half done there, and no lock is held for ever."""
+"""Forked children beside compiling threads: no state is half updated, and no lock stays held."""
 
 from __future__ import annotations
 
@@ -159,11 +159,11 @@ def told(program: str, directory: Path) -> str:
     path = directory / "program.py"
     path.write_text(BEGIN + program)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "SYMGRAD_CACHE_DIR": "off"}
-    made = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-W", "error", str(path), str(directory)], capture_output=True, text=True, timeout=200, env=environment
     )
-    assert made.returncode == 0, made.stderr
-    return made.stdout.strip() if not made.stderr else made.stdout + made.stderr
+    assert process.returncode == 0, process.stderr
+    return process.stdout.strip() if not process.stderr else process.stdout + process.stderr
 
 
 def test_a_fork_waits_for_what_is_being_compiled(tmp_path: Path) -> None:

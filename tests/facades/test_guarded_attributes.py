@@ -1,4 +1,4 @@
-"""Attributes of instances in the guard: each kind is tested without going the slow way, and a change of what was read is noticed."""
+"""Attributes of instances in the guard: tested on the fast path, and every change is detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A result that does not depend on an argument: zeros with a notice that names the reason, and what the keywords make of it."""
+"""Results that do not depend on an argument: zeros with a notice of the reason, and its keywords."""
 
 from __future__ import annotations
 
@@ -185,8 +185,8 @@ def test_second_derivative_of_a_linear_function():
 
 def test_several_arguments_are_told_apart():
     with pytest.warns(NotActiveWarning) as told:
-        made = symgrad.grad(lambda x, y, z: x * int(z), wrt=(0, 1, 2))(2.0, 3.0, 4.0)
-    assert made == (4.0, 0.0, 0.0)
+        gradients = symgrad.grad(lambda x, y, z: x * int(z), wrt=(0, 1, 2))(2.0, 3.0, 4.0)
+    assert gradients == (4.0, 0.0, 0.0)
     assert ["depend on y" in str(told[0].message), "depend on z" in str(told[1].message)] == [True, True]
 
 

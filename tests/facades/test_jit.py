@@ -1,4 +1,4 @@
-"""jit=: kernels in front of the NumPy code, which is called again for whatever they leave."""
+"""``jit=``: kernels before the NumPy code, which handles the calls that they reject."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels on the disk: found by the next process, in a directory that is the user's alone, and never in the way."""
+"""Kernels on disk: reused by the next process, in a private directory, safe under damage and races."""
 
 from __future__ import annotations
 

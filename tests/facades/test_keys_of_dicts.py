@@ -1,4 +1,4 @@
-"""Dicts with keys of every kind that has a literal: as arguments, as data and from outside, and keys that are equal but of other classes."""
+"""Dicts with keys of every literal kind: as arguments, as data, from outside; equal keys of different classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kinds of arguments: each row of the table, in each position, on both targets: taken right, or refused with the way out."""
+"""Kinds of arguments: each row of the table x positions x targets: accepted, or refused with a way out."""
 
 from __future__ import annotations
 
@@ -69,9 +69,9 @@ def fake(module: str, name: str) -> Any:
 def memmap() -> Any:
     """A file of numbers, which is gone when the array is."""
     with tempfile.TemporaryFile() as file:
-        made = np.memmap(file, dtype="f8", mode="w+", shape=3)
-    made[:] = X
-    return made
+        mapped = np.memmap(file, dtype="f8", mode="w+", shape=3)
+    mapped[:] = X
+    return mapped
 
 
 #: examples of each row, by its name; those of other libraries are made up, and tried with the libraries below
@@ -271,9 +271,9 @@ HOLDERS: list[tuple[Callable[..., Any], Callable[[Any], Any], Callable[[Any], An
 
 @pytest.mark.parametrize(("kind", "make"), examples("converted"))
 def test_converted_is_right_in_wrt(kind, make):
-    for function, hold, found in HOLDERS:
+    for function, hold, expected in HOLDERS:
         value = make()
-        gradient = found(symgrad.grad(function)(hold(value)))
+        gradient = expected(symgrad.grad(function)(hold(value)))
         assert type(gradient) is np.ndarray
         assert gradient.dtype == (np.float32 if value.dtype.itemsize == 4 else np.float64)
         assert gradient.dtype.isnative
@@ -290,10 +290,10 @@ def test_converted_is_right_in_wrt(kind, make):
                                             for n, e in enumerate(examples("converted"))])  # fmt: skip
 def test_converted_is_right_in_kernels(kind, make):
     pytest.importorskip("numba")
-    for function, hold, found in HOLDERS[:2]:
+    for function, hold, expected in HOLDERS[:2]:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            gradient = found(symgrad.grad(function, jit=True)(hold(make())))
+            gradient = expected(symgrad.grad(function, jit=True)(hold(make())))
         np.testing.assert_array_equal(gradient, 2 * X)
     for position in ("data", "dict", "global", "self"):
         function, arguments = POSITIONS[position](make())
@@ -392,10 +392,10 @@ def test_strided_arrays_of_the_other_byte_order():
         expected = 2 * np.asarray(value, float)
         np.testing.assert_array_equal(symgrad.grad(squares)(value), expected)
         try:
-            made = symgrad.grad(reshaped_and_stored)(value)
+            gradient = symgrad.grad(reshaped_and_stored)(value)
         except SymgradError:
             continue
-        np.testing.assert_array_equal(made, symgrad.grad(reshaped_and_stored)(np.array(value, float, copy=None)))
+        np.testing.assert_array_equal(gradient, symgrad.grad(reshaped_and_stored)(np.array(value, float, copy=None)))
 
 
 def reshaped_and_stored(m):

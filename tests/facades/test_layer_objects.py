@@ -1,4 +1,4 @@
-"""Layers as objects: what they hold, in both modes, in training and in a test; their state, and that of optimisers, in files."""
+"""Layers as objects: contents, both modes, training and evaluation, state of layers and optimisers in files."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ def test_assigning_before_init_is_refused() -> None:
 def test_gradients_and_training() -> None:
     seed(0)
     net = Net()
-    (found,) = grad(tensors.sum(net(Tensor(X))), net.rest["second"].weight)
+    (actual,) = grad(tensors.sum(net(Tensor(X))), net.rest["second"].weight)
     h = np.tanh(X @ net.first.weight.numpy() + net.first.bias.numpy())
-    assert found is not None
-    assert found.numpy() == pytest.approx(np.outer(h.sum(0), [2.0, 3.0]), rel=1e-5)
+    assert actual is not None
+    assert actual.numpy() == pytest.approx(np.outer(h.sum(0), [2.0, 3.0]), rel=1e-5)
     optimizer = Momentum(0.02, parameters=net.parameters())
     losses = []
     for _ in range(200):
@@ -108,11 +108,11 @@ def test_both_modes_compute_the_same() -> None:
             SGD(0.1, parameters=net.parameters()).minimize(loss)
         scope = static.Scope()
         Executor().run(startup, scope=scope)
-        (found,) = Executor().run(main, {"x": X}, [out], scope)
+        (actual,) = Executor().run(main, {"x": X}, [out], scope)
     finally:
         disable_static()
     eager = Linear(3, 2, weight_attr=Assign(np.arange(6.0).reshape(3, 2)))
-    assert found == pytest.approx(eager(Tensor(X)).numpy())
+    assert actual == pytest.approx(eager(Tensor(X)).numpy())
     assert scope.values[net.first.bias.name] == pytest.approx(np.full(2, -0.05))
 
 
@@ -212,8 +212,8 @@ def test_values_from_nowhere_in_programs() -> None:
             rand([2])
     scope = static.Scope()
     Executor().run(startup, scope=scope)
-    found = Executor().run(main, {}, [total, first, gradient], scope)
-    assert [v.tolist() for v in found] == [[4, 8], [8, 16], [8, 8]]
+    actual = Executor().run(main, {}, [total, first, gradient], scope)
+    assert [v.tolist() for v in actual] == [[4, 8], [8, 16], [8, 8]]
 
 
 def test_the_state_of_a_program() -> None:

@@ -1,4 +1,4 @@
-"""What is made has names that take none of the user's objects away from its text."""
+"""Names of generated functions and variables do not shadow the user's objects."""
 
 from __future__ import annotations
 

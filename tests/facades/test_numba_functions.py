@@ -1,4 +1,4 @@
-"""Functions that the user compiles with numba: read as the Python that they are written in."""
+"""Functions compiled by the user with numba: read as their Python source."""
 
 from __future__ import annotations
 

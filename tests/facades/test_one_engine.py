@@ -1,4 +1,4 @@
-"""The gradient APIs hold no derivatives, shape laws or accumulation of their own: a reading of their source."""
+"""The gradient APIs contain no derivatives, shape laws or accumulation of their own: a check of their source."""
 
 from __future__ import annotations
 

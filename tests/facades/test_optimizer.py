@@ -1,4 +1,4 @@
-"""Optimisers: programs and tensors take the same steps, which are those of the papers; clipping, decay, schedules."""
+"""Optimisers: programs and tensors take the same steps, those of the papers; clipping, decay, schedules."""
 
 from __future__ import annotations
 
@@ -46,27 +46,27 @@ def by_program(make: Make, steps: int) -> tuple[Any, float]:
         x, y = data("x", [-1, 3], "float64"), data("y", [-1, 1], "float64")
         w = static.create_parameter([3, 1], "float64", "w", default_initializer=Assign(START))
         loss = network.mse_loss(tensors.matmul(x, w), y)  # type: ignore[attr-defined]
-        made = make()
-        made.minimize(loss)
+        rule = make()
+        rule.minimize(loss)
     with scope_guard(Scope()):
         executor = Executor()
         executor.run(startup)
         for _ in range(steps):
             (value,) = executor.run(main, {"x": X, "y": Y}, [loss])
-            if isinstance(made.learning_rate, lr.LRScheduler):
-                made.learning_rate.step()
+            if isinstance(rule.learning_rate, lr.LRScheduler):
+                rule.learning_rate.step()
         return np.asarray(static.global_scope().find_var("w")), float(value)
 
 
 def by_tensors(make: Make, steps: int) -> Any:
     w = Tensor(START.copy(), stop_gradient=False)
-    made = make(parameters=[w])
+    rule = make(parameters=[w])
     for _ in range(steps):
         network.mse_loss(tensors.matmul(X, w), Tensor(Y)).backward()  # type: ignore[attr-defined]
-        made.step()
-        made.clear_grad()
-        if isinstance(made.learning_rate, lr.LRScheduler):
-            made.learning_rate.step()
+        rule.step()
+        rule.clear_grad()
+        if isinstance(rule.learning_rate, lr.LRScheduler):
+            rule.learning_rate.step()
     return w.numpy()
 
 
@@ -123,11 +123,11 @@ def test_a_line_is_found(name: str) -> None:
 
 def test_schedules() -> None:
     def rates(schedule: Any, number: int) -> list[float]:
-        found = []
+        actual = []
         for _ in range(number):
-            found.append(schedule.get_lr())
+            actual.append(schedule.get_lr())
             schedule.step()
-        return found
+        return actual
 
     assert rates(lr.ExponentialDecay(1.0, 0.5), 3) == [1.0, 0.5, 0.25]
     assert rates(lr.StepDecay(1.0, 2, 0.1), 3) == pytest.approx([1.0, 1.0, 0.1])
@@ -156,9 +156,9 @@ def test_schedules() -> None:
 
 
 def test_the_rate_can_be_set() -> None:
-    made = optimizer.SGD(0.5)
-    made.set_lr(0.25)
-    assert made.get_lr() == 0.25
+    rule = optimizer.SGD(0.5)
+    rule.set_lr(0.25)
+    assert rule.get_lr() == 0.25
     with pytest.raises(RuntimeError, match="schedule"):
         optimizer.SGD(lr.StepDecay(0.1, 2)).set_lr(1.0)
     with pytest.raises(ValueError, match="parameters"):

@@ -1,4 +1,4 @@
-"""Integers that a row must know while compiling (an axis) become part of the signature, with their value."""
+"""Pinned integers: those a row must know at compile time (an axis) are part of the signature."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stores in objects that were given happen where they stand: the state after a call is that after a plain call, also where it raises.
+"""Stores to objects among the arguments happen in program order: the state after a call, also where it raises.
 
 Kinds of objects and stores x places x what happens after the store; the oracle is the function itself on copies of the arguments.
 """
@@ -133,11 +133,11 @@ def outcome(call: Any, args: list[Any]) -> Any:
             return error
 
 
-def tried(text: str, given: list[Any], wrt: str = "a", calls: int = 2) -> str:
+def tried(text: str, arguments: list[Any], wrt: str = "a", calls: int = 2) -> str:
     """``right`` or ``refused``: the state after each of some calls in a row is that after as many plain calls."""
     f = function_of("import collections\nimport numpy as np\n" + text)
     derived = symgrad.value_and_grad(f, wrt=wrt, allow_unused=True)
-    own, plain = copy.deepcopy(given), copy.deepcopy(given)
+    own, plain = copy.deepcopy(arguments), copy.deepcopy(arguments)
     for _ in range(calls):
         before = state(own)
         expected, got = outcome(f, plain), outcome(derived, own)
@@ -167,9 +167,9 @@ def cases(kind: str) -> list[tuple[str, str]]:
 
 
 def check_cases(kind: str, every: int) -> None:
-    given, _, _ = KINDS[kind]
+    arguments, _, _ = KINDS[kind]
     for store, text in cases(kind)[::every]:
-        assert tried(text, [given, 0.7, 0]) in (("right", "refused") if store in REFUSABLE else ("right",)), text
+        assert tried(text, [arguments, 0.7, 0]) in (("right", "refused") if store in REFUSABLE else ("right",)), text
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -248,9 +248,9 @@ def function_text(parameters: str, body: str) -> str:
 
 @pytest.mark.parametrize("body", NEW_OBJECTS)
 def test_what_was_stored_is_followed(body: str) -> None:
-    given = {"k": 1.0, "l": [], "f": [1.0], "c": {"x": 0.5}}
+    arguments = {"k": 1.0, "l": [], "f": [1.0], "c": {"x": 0.5}}
 
-    assert tried(function_text("d, a, n", body), [given, 0.7, 4]) == "right"
+    assert tried(function_text("d, a, n", body), [arguments, 0.7, 4]) == "right"
 
 
 @pytest.mark.parametrize("body", IN_EXPRESSIONS)
@@ -297,14 +297,14 @@ def test_sets_that_were_given_may_be_others_next_time(text: str) -> None:
         assert derived(other, 1.0) == f(other, 1.0)
 
 
-@pytest.mark.parametrize(("given", "store"), [({1, 2}, "s.add(3)"), (collections.deque([1.0]), "s.append(a)")])
-def test_what_cannot_be_followed_is_refused_and_left_alone(given: Any, store: str) -> None:
+@pytest.mark.parametrize(("arguments", "store"), [({1, 2}, "s.add(3)"), (collections.deque([1.0]), "s.append(a)")])
+def test_what_cannot_be_followed_is_refused_and_left_alone(arguments: Any, store: str) -> None:
     f = function_of(f"def f(s, a):\n    {store}\n    return a * len(s)\n")
-    before = state(given)
+    before = state(arguments)
 
     with pytest.raises(UnsupportedSyntax):
-        symgrad.grad(f, wrt="a")(given, 0.7)
-    assert state(given) == before
+        symgrad.grad(f, wrt="a")(arguments, 0.7)
+    assert state(arguments) == before
 
 
 def of_every_kind(o: Any, a: Any, x: Any) -> Any:

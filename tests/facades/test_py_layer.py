@@ -1,4 +1,4 @@
-"""Functions of tensors that say their own derivatives, beside the same functions that the engine differentiates."""
+"""User functions of tensors with their own derivative, compared with the engine's derivative."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def plain(x: Tensor, y: Tensor) -> Any:
 def orders(function: Callable[..., Any]) -> list[np.ndarray[Any, Any]]:
     """First, second and third derivatives."""
     x, y = leaf(), leaf(VALUES.T + 0.2)
-    found: list[Any] = [function(x, y)]
-    made = []
+    results: list[Any] = [function(x, y)]
+    parts_of = []
     for _ in range(3):
-        parts = grad(found[-1], [x, y], create_graph=True)
-        made += [p.numpy() for p in parts if p is not None]
-        found.append((parts[0] * parts[1] + parts[0]).sum())  # type: ignore[operator]
-    return made
+        parts = grad(results[-1], [x, y], create_graph=True)
+        parts_of += [p.numpy() for p in parts if p is not None]
+        results.append((parts[0] * parts[1] + parts[0]).sum())  # type: ignore[operator]
+    return parts_of
 
 
 def test_derivatives_to_third_order() -> None:
@@ -157,7 +157,7 @@ def test_nothing_is_recorded_without_need() -> None:
 
 def test_what_is_refused() -> None:
     class Wrong(PyLayer):
-        made: Any = None
+        gradients: Any = None
 
         @staticmethod
         def forward(ctx: Any, x: Tensor) -> Any:
@@ -167,11 +167,11 @@ def test_what_is_refused() -> None:
         @staticmethod
         def backward(ctx: Any, gradient: Tensor) -> Any:
             ctx.saved_tensor()
-            return Wrong.made
+            return Wrong.gradients
 
-    for made, error, words in ((None, None, ""), ((None, None), ValueError, "gives 2 gradients"), (3.0, TypeError, "must be a Tensor"),
+    for result, error, words in ((None, None, ""), ((None, None), ValueError, "gives 2 gradients"), (3.0, TypeError, "must be a Tensor"),
                                (Tensor(np.ones(3)), ValueError, r"shape \[3\]")):  # fmt: skip
-        Wrong.made = made
+        Wrong.gradients = result
         x = leaf()
         out = Wrong.apply(x)
         if error is None:
@@ -209,10 +209,10 @@ class Given(PyLayer):
 def test_a_gradient_gets_the_dtype_of_its_argument(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Given, "dtype", dtype)
     x = Tensor(np.array([1.0, 2.0], "float32"), stop_gradient=False)
-    (found,) = grad(Given.apply(x) * 2.0, x, create_graph=True)
-    assert found is not None
-    assert found.dtype == np.float32
-    assert found.tolist() == [4.0, 4.0]
+    (actual,) = grad(Given.apply(x) * 2.0, x, create_graph=True)
+    assert actual is not None
+    assert actual.dtype == np.float32
+    assert actual.tolist() == [4.0, 4.0]
 
 
 def test_a_gradient_that_was_fitted_can_be_differentiated_again(monkeypatch: pytest.MonkeyPatch) -> None:

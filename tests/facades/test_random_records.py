@@ -1,4 +1,4 @@
-"""Random records on both gradient APIs, against differences: values that are cut, inputs in the middle, seeds, second derivatives."""
+"""Random records on both gradient APIs, compared with differences: detached values, inner inputs, seeds, second order."""
 
 from __future__ import annotations
 
@@ -55,15 +55,15 @@ class Record:
         env: dict[str, Any] = {}
         for name in LEAVES:
             env[name] = Tensor(changed.get(name, self.values[name]))
-        for function, names, made in self.steps:
+        for function, names, result in self.steps:
             read = [Tensor(self.values[n]) if n in self.cuts and self.values else env[n] for n in names]
-            env[made] = Tensor(changed[made]) if made in changed else function(*read)
-            if function is ONE["detach"] and made in self.values:
-                env[made] = Tensor(self.values[made])
-        found = {name: tensor.numpy() for name, tensor in env.items()}
-        total = sum(float(np.sum(found[n] * (self.seeds[n] if s else 1.0))) for n, s in zip(self.targets, self.seeded, strict=True)
+            env[result] = Tensor(changed[result]) if result in changed else function(*read)
+            if function is ONE["detach"] and result in self.values:
+                env[result] = Tensor(self.values[result])
+        values = {name: tensor.numpy() for name, tensor in env.items()}
+        total = sum(float(np.sum(values[n] * (self.seeds[n] if s else 1.0))) for n, s in zip(self.targets, self.seeded, strict=True)
                     if n not in self.cuts)  # fmt: skip
-        return found, total
+        return values, total
 
 
 def record(number: int) -> Record:
@@ -76,14 +76,14 @@ def record(number: int) -> Record:
         function = table[r.choice(list(table))]
         names = [r.choice(list(env)) for _ in range(1 if table is ONE else 2)]
         try:
-            made = function(*(env[n] for n in names))
+            result = function(*(env[n] for n in names))
         except (ValueError, IndexError, TypeError):
             continue
-        if 0 < made.size < 40:
+        if 0 < result.size < 40:
             name = f"t{len(steps)}"
-            env[name] = made
+            env[name] = result
             steps.append((function, names, name))
-    made_names = [made for _, _, made in steps]
+    made_names = [result for _, _, result in steps]
     targets = list(dict.fromkeys([made_names[-1], *r.sample(made_names, r.choice([0, 0, 1, 2]))]))
     inputs = [*r.sample(list(LEAVES), r.randint(1, 4)), *r.sample(made_names, r.choice([0, 0, 1]))]
     cuts = set(r.sample(list(env), r.choice([0, 0, 1, 2])))
@@ -94,29 +94,29 @@ def record(number: int) -> Record:
 
 def numerical(asked: Record, name: str, stopped: set[str] | frozenset[str] = frozenset()) -> Array:
     """The gradient with respect to a value, by central differences; zeros for what is cut, or made of what was ``stopped`` alone."""
-    value, found = asked.values[name], np.zeros_like(asked.values[name])
+    value, slopes = asked.values[name], np.zeros_like(asked.values[name])
     stopped = set(stopped)
-    for function, names, made in asked.steps:
+    for function, names, result in asked.steps:
         if function is ONE["detach"] or stopped.issuperset(names):
-            stopped.add(made)
+            stopped.add(result)
     if name in asked.cuts | stopped:
-        return found
+        return slopes
     for index in np.ndindex(value.shape):
         ends = []
         for step in (1e-5, -1e-5):
             moved = value.copy()
             moved[index] += step
             ends.append(asked.evaluated({name: moved})[1])
-        found[index] = (ends[0] - ends[1]) / 2e-5
-    return found
+        slopes[index] = (ends[0] - ends[1]) / 2e-5
+    return slopes
 
 
-def agrees(found: Any, expected: Array) -> None:
+def agrees(actual: Any, expected: Array) -> None:
     """None stands for zeros."""
-    if found is None:
+    if actual is None:
         assert not np.any(np.abs(expected) > 1e-7)
     else:
-        assert np.asarray(found) == pytest.approx(expected, rel=1e-5, abs=1e-7)
+        assert np.asarray(actual) == pytest.approx(expected, rel=1e-5, abs=1e-7)
 
 
 def in_program(asked: Record) -> tuple[Program, Program, dict[str, Any], dict[str, Array]]:
@@ -132,8 +132,8 @@ def in_program(asked: Record) -> tuple[Program, Program, dict[str, Any], dict[st
             else:
                 env[name] = data(name, value.shape, "float64")
                 env[name].stop_gradient, feed[name] = False, value
-        for function, names, made in asked.steps:
-            env[made] = function(*(env[n] for n in names))
+        for function, names, result in asked.steps:
+            env[result] = function(*(env[n] for n in names))
         for name, seeded in zip(asked.targets, asked.seeded, strict=True):
             if seeded:
                 env[f"seed {name}"], feed[f"seed {name}"] = data(f"seed {name}", asked.values[name].shape, "float64"), asked.seeds[name]
@@ -147,15 +147,15 @@ def test_programs(number: int) -> None:
     with program_guard(main, startup):
         seeds = [env[f"seed {n}"] if s else None for n, s in zip(asked.targets, asked.seeded, strict=True)]
         cuts = {env[n].name for n in asked.cuts}
-        found = gradients([env[n] for n in asked.targets], [env[n] for n in asked.inputs], seeds, cuts)
+        actual = gradients([env[n] for n in asked.targets], [env[n] for n in asked.inputs], seeds, cuts)
         # once more in the same program: what is asked for is a sum now, with all seeds ones
         total = t.sum(env[asked.targets[0]])
         pairs = append_backward(total, [env[n] for n in asked.inputs], cuts)
     scope = static.Scope()
     Executor().run(startup, scope=scope)
-    fetch = [*(g for g in found if g is not None), *(g for _, g in pairs)]
+    fetch = [*(g for g in actual if g is not None), *(g for _, g in pairs)]
     values = iter(Executor().run(main, feed, fetch, scope))
-    for name, variable in zip(asked.inputs, found, strict=True):
+    for name, variable in zip(asked.inputs, actual, strict=True):
         agrees(None if variable is None else next(values), numerical(asked, name))
     alone = Record(asked.steps, asked.targets[:1], [False], asked.inputs, asked.cuts, asked.values, {})
     if asked.targets[0] not in asked.cuts:
@@ -205,12 +205,12 @@ def test_tensors(number: int) -> None:
     asked = record(number)
     asked.cuts = asked.cuts & set(LEAVES)
     env: dict[str, Any] = {name: Tensor(asked.values[name].copy(), name in asked.cuts) for name in LEAVES}
-    for function, names, made in asked.steps:
-        env[made] = function(*(env[n] for n in names))
+    for function, names, result in asked.steps:
+        env[result] = function(*(env[n] for n in names))
     targets = [n for n in asked.targets if n not in asked.cuts]
     seeds = [Tensor(asked.seeds[n]) if s else None for n, s in zip(asked.targets, asked.seeded, strict=True)]
-    found = grad([env[n] for n in targets], [env[n] for n in asked.inputs], seeds, create_graph=True, allow_unused=True)
-    for name, gradient in zip(asked.inputs, found, strict=True):
+    actual = grad([env[n] for n in targets], [env[n] for n in asked.inputs], seeds, create_graph=True, allow_unused=True)
+    for name, gradient in zip(asked.inputs, actual, strict=True):
         agrees(None if gradient is None else gradient.numpy(), numerical(asked, name, asked.cuts))
     for name in asked.inputs:
         env[name].retain_grads()

@@ -1,4 +1,4 @@
-"""Derivatives of one function read it once: what is shared between them, what it depends on, and that their texts are the same as alone."""
+"""Derivatives of one function share its lowering: what is shared, what it depends on, and equal texts."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def function_of(text: str, **space: Any) -> Callable[..., Any]:
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     space |= {"np": np}
     exec(compile(text, name, "exec"), space)
-    made = space["f"]
-    assert callable(made)
-    return made
+    function = space["f"]
+    assert callable(function)
+    return function
 
 
 def slope(function: Callable[..., Any], x: Any) -> Any:
@@ -98,9 +98,9 @@ def test_refused_attempts_are_not_made_again_for_other_extents(text: str, lowere
 
 def twin(function: Any) -> Any:
     """Another function of the same text, of which nothing is known."""
-    made = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
-    made.__kwdefaults__, made.__qualname__, made.__module__ = function.__kwdefaults__, function.__qualname__, function.__module__
-    return made
+    copied = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    copied.__kwdefaults__, copied.__qualname__, copied.__module__ = function.__kwdefaults__, function.__qualname__, function.__module__
+    return copied
 
 
 def text_of(derived: Any, arguments: tuple[Any, ...]) -> str:

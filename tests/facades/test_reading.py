@@ -1,4 +1,4 @@
-"""Programs made of NumPy functions: variables have the names of the source, gradients go to them."""
+"""Programs from NumPy functions: variables have the names of the source, and gradients refer to them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def layered(x: Any, w: Any) -> Any:
     return total, h
 
 
-def made() -> Program:
+def program_of_layers() -> Program:
     return Program.from_function(layered, x="f8[:, 3]", w=W)
 
 
@@ -38,19 +38,19 @@ def values(w: Any) -> tuple[Any, Any]:
 
 
 def test_variables_have_the_names_of_the_source() -> None:
-    program = made()
+    program = program_of_layers()
     block = program.global_block()
     assert block.var("x").shape == (-1, 3)
     assert block.var("w").shape == (3, 2)
     assert {"h", "scale", "kept", "total", "out"} <= set(block.vars)
-    found = program.run({"x": X, "w": W}, ["total", "h", "out"])
-    assert found[0] == pytest.approx(values(W)[0])
-    assert found[1] == pytest.approx(values(W)[1])
-    assert found[2] == pytest.approx(values(W)[0])
+    actual = program.run({"x": X, "w": W}, ["total", "h", "out"])
+    assert actual[0] == pytest.approx(values(W)[0])
+    assert actual[1] == pytest.approx(values(W)[1])
+    assert actual[2] == pytest.approx(values(W)[0])
 
 
 def test_gradients_go_to_arguments_and_to_what_is_inside() -> None:
-    program = made()
+    program = program_of_layers()
     block = program.global_block()
     with program_guard(program):
         total = block.var("total")
@@ -70,7 +70,7 @@ def test_gradients_go_to_arguments_and_to_what_is_inside() -> None:
 
 
 def test_cuts_and_what_does_not_depend() -> None:
-    program = made()
+    program = program_of_layers()
     block = program.global_block()
     with program_guard(program):
         assert gradients(block.var("h"), block.var("scale")) == [None]
@@ -86,7 +86,7 @@ def test_cuts_and_what_does_not_depend() -> None:
 
 
 def test_the_source_is_python() -> None:
-    program = made()
+    program = program_of_layers()
     text = program.source(["total"])
     assert text.startswith("def program(x, w):")
     assert "np.tanh" in text
@@ -94,7 +94,7 @@ def test_the_source_is_python() -> None:
 
 
 def test_other_shapes_are_compiled_anew() -> None:
-    program = made()
+    program = program_of_layers()
     assert program.run({"x": X[:1], "w": W}, ["h"])[0] == pytest.approx(np.tanh(X[:1] @ W) ** 4)
     assert program.run({"x": X[:0], "w": W}, ["h"])[0].shape == (0, 2)
 
@@ -127,8 +127,8 @@ def test_what_gives_no_array_is_refused() -> None:
 
 
 def test_a_clone_is_differentiated_too() -> None:
-    program = made().clone()
+    program = program_of_layers().clone()
     with program_guard(program):
-        (found,) = gradients(program.global_block().var("total"), program.global_block().var("scale"))
-    assert program.run({"x": X, "w": W}, [found])[0] == pytest.approx(values(W)[0] / (2.0 * np.sum(np.tanh(X @ W))))
+        (actual,) = gradients(program.global_block().var("total"), program.global_block().var("scale"))
+    assert program.run({"x": X, "w": W}, [actual])[0] == pytest.approx(values(W)[0] / (2.0 * np.sum(np.tanh(X @ W))))
     assert static.default_main_program() is not program

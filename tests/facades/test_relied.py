@@ -1,4 +1,4 @@
-"""What code contains of what is outside the function, and that it is made anew when that has changed."""
+"""Outside values that code contains, and regeneration when they change."""
 
 from __future__ import annotations
 

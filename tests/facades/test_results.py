@@ -1,4 +1,4 @@
-"""What a function may return: one number for a gradient; what is none is refused when it is returned."""
+"""Results of functions: one number for a gradient; other results are refused at the return."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def test_no_number_is_refused(function, what, jit):
 @pytest.mark.parametrize("what", DERIVATIVES)
 def test_the_other_path_has_a_gradient(what, jit):
     for function in (none_on_a_path, end_on_a_path, text_on_a_path):
-        made = DERIVATIVES[what](function, -2.0, jit)
-        assert -4.0 in (made, *(made if isinstance(made, tuple) else ()))
+        gradient = DERIVATIVES[what](function, -2.0, jit)
+        assert -4.0 in (gradient, *(gradient if isinstance(gradient, tuple) else ()))
 
 
 @pytest.mark.parametrize("jit", TARGETS)

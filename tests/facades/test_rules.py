@@ -1,4 +1,4 @@
-"""Functions that users declare."""
+"""Functions that users declare: ``rule``, ``elementwise``, ``constant``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from symgrad.testing import check_grads
 
 def opaque(f):
     """A callable that is not looked into."""
-    made = np.vectorize(f, otypes=[float], excluded=["none"])
-    made.__name__ = "opaque"
-    return made
+    function = np.vectorize(f, otypes=[float], excluded=["none"])
+    function.__name__ = "opaque"
+    return function
 
 
 X = np.array([0.3, 0.7, 1.1])

@@ -1,4 +1,4 @@
-"""Arguments that are one object: one code for one object in two places, another for two objects, whatever was called first."""
+"""Arguments that are the same object in two places have code of their own, whatever was called first."""
 
 from __future__ import annotations
 

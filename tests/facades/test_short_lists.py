@@ -1,4 +1,4 @@
-"""Short lists of numbers as arguments: what cannot be followed for lists of any length is followed for the items that are there."""
+"""Short lists of numbers as arguments: unrolled where lists of any length are not supported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The static API: programs, gradients appended to them, control flow, what is refused."""
+"""The static API: programs, appended gradients, control flow, refusals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run(main: Program, startup: Program, fetch: list[Any], **feed: Any) -> list[
 
 def differences(main: Program, startup: Program, loss: Any, name: str, value: Any, **feed: Any) -> Any:
     """The gradient of a fetched loss with respect to a parameter, by central differences."""
-    found = np.zeros_like(value)
+    slopes = np.zeros_like(value)
     with static.scope_guard(static.Scope()) as _:
         executor = Executor()
         executor.run(startup)
@@ -50,8 +50,8 @@ def differences(main: Program, startup: Program, loss: Any, name: str, value: An
                 moved[place] += step
                 static.global_scope().var(name).set(moved)
                 sides.append(float(executor.run(main, feed, [loss])[0]))
-            found[place] = (sides[0] - sides[1]) / 2e-6
-    return found
+            slopes[place] = (sides[0] - sides[1]) / 2e-6
+    return slopes
 
 
 def test_append_backward() -> None:
@@ -60,8 +60,8 @@ def test_append_backward() -> None:
         ((parameter_, gradient),) = append_backward(loss)
     assert parameter_ is w
     assert (gradient.name, gradient.shape) == ("w@GRAD", (3, 2))
-    (found,) = run(main, startup, [gradient], x=X)
-    assert found == pytest.approx(differences(main, startup, loss, "w", W, x=X), abs=1e-8)
+    (actual,) = run(main, startup, [gradient], x=X)
+    assert actual == pytest.approx(differences(main, startup, loss, "w", W, x=X), abs=1e-8)
     (named,) = run(main, startup, ["w@GRAD"], x=X[:1])
     assert named.shape == (3, 2)
 
@@ -135,9 +135,9 @@ def test_loop() -> None:
         _, power = static.nn.while_loop(lambda k, p: k < n, lambda k, p: [k + 1, p * w], [k, tensors.ones_like(w)])  # type: ignore[attr-defined]
         loss = tensors.sum(power)
         ((_, gradient),) = append_backward(loss)
-    value, found = run(main, startup, [loss, gradient], n=4)
+    value, actual = run(main, startup, [loss, gradient], n=4)
     assert value == pytest.approx(1.1**4 + 0.9**4)
-    assert found == pytest.approx(4 * np.array([1.1, 0.9]) ** 3)
+    assert actual == pytest.approx(4 * np.array([1.1, 0.9]) ** 3)
 
 
 def test_layers() -> None:

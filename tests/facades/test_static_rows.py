@@ -1,4 +1,4 @@
-"""The static API argument by argument: what is accepted, how gradients are named, what callbacks and checkpoints see, what is cut."""
+"""The static API argument by argument: accepted values, names of gradients, callbacks, checkpoints."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def names(pairs: list[Any]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("asked", "actual"),
     [
         (lambda m: None, ["w", "v"]),
         (lambda m: [m.v, m.w], ["v", "w"]),
@@ -77,12 +77,12 @@ def names(pairs: list[Any]) -> list[tuple[str, str]]:
         (lambda m: [m.x, m.w], ["w"]),
     ],
 )
-def test_parameter_list(asked: Any, found: list[str]) -> None:
+def test_parameter_list(asked: Any, actual: list[str]) -> None:
     with Sample() as sample:
         pairs = append_backward(sample.loss, asked(sample))
         assert isinstance(pairs, list)
         assert all(isinstance(pair, tuple) for pair in pairs)
-        assert names(pairs) == [(name, f"{name}@GRAD") for name in found]
+        assert names(pairs) == [(name, f"{name}@GRAD") for name in actual]
     expected = {"w": W_GRAD, "v": V_GRAD}
     for (p, _), value in zip(pairs, sample.run([g for _, g in pairs]), strict=True):
         assert value == pytest.approx(expected[p.name])
@@ -131,7 +131,7 @@ def test_a_seed_is_listed_even_if_nothing_can_be_differentiated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cut", "found"),
+    ("cut", "expected"),
     [
         (lambda m: {m.w}, ["v"]),
         (lambda m: ["w"], ["v"]),
@@ -142,23 +142,23 @@ def test_a_seed_is_listed_even_if_nothing_can_be_differentiated() -> None:
         (lambda m: {m.v, "w"}, []),
     ],
 )
-def test_no_grad_set(cut: Any, found: list[str]) -> None:
+def test_no_grad_set(cut: Any, expected: list[str]) -> None:
     with Sample() as sample:
         passed = cut(sample)
         before = type(passed)(passed)
-        assert [p.name for p, _ in append_backward(sample.loss, no_grad_set=passed)] == found
+        assert [p.name for p, _ in append_backward(sample.loss, no_grad_set=passed)] == expected
         assert passed == before
 
 
 @pytest.mark.parametrize(
-    "given", [lambda m: "w", lambda m: m.w, lambda m: {"w": 1}, lambda m: frozenset({"w"}), lambda m: [1], lambda m: [None]]
+    "argument", [lambda m: "w", lambda m: m.w, lambda m: {"w": 1}, lambda m: frozenset({"w"}), lambda m: [1], lambda m: [None]]
 )
-def test_no_grad_set_of_a_wrong_kind(given: Any) -> None:
+def test_no_grad_set_of_a_wrong_kind(argument: Any) -> None:
     with Sample() as sample:
         with pytest.raises(TypeError):
-            append_backward(sample.loss, no_grad_set=given(sample))
+            append_backward(sample.loss, no_grad_set=argument(sample))
         with pytest.raises(TypeError):
-            gradients(sample.loss, sample.w, no_grad_set=given(sample))
+            gradients(sample.loss, sample.w, no_grad_set=argument(sample))
 
 
 @pytest.mark.parametrize("loss", ["loss", None, 1.0, [1], np.ones(())])
@@ -172,10 +172,10 @@ def test_a_list_of_the_loss_is_refused() -> None:
         append_backward([sample.loss])  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("given", [lambda m: "w", lambda m: m.w, lambda m: [m.w, 3], lambda m: [None], lambda m: {"w": 1}])
-def test_a_parameter_list_of_a_wrong_kind(given: Any) -> None:
+@pytest.mark.parametrize("argument", [lambda m: "w", lambda m: m.w, lambda m: [m.w, 3], lambda m: [None], lambda m: {"w": 1}])
+def test_a_parameter_list_of_a_wrong_kind(argument: Any) -> None:
     with Sample() as sample, pytest.raises(TypeError, match="parameter_list"):
-        append_backward(sample.loss, given(sample))
+        append_backward(sample.loss, argument(sample))
 
 
 def test_a_loss_that_no_operation_made() -> None:
@@ -328,11 +328,12 @@ def test_the_protocol_of_callbacks() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "error"), [(print, TypeError), ({1}, TypeError), ("cb", TypeError), (3, TypeError), ([3], ValueError), ([None], ValueError)]
+    ("argument", "error"),
+    [(print, TypeError), ({1}, TypeError), ("cb", TypeError), (3, TypeError), ([3], ValueError), ([None], ValueError)],
 )
-def test_callbacks_of_a_wrong_kind(given: Any, error: type[Exception]) -> None:
+def test_callbacks_of_a_wrong_kind(argument: Any, error: type[Exception]) -> None:
     with Sample() as sample, pytest.raises(error):
-        append_backward(sample.loss, callbacks=given)
+        append_backward(sample.loss, callbacks=argument)
 
 
 def test_no_callbacks() -> None:
@@ -351,10 +352,10 @@ def test_errors_of_callbacks_pass() -> None:
 # ------------------------------------------------------------------ checkpoints
 
 
-@pytest.mark.parametrize("given", [lambda m: [], lambda m: (m.a,)])
-def test_checkpoints_that_have_no_effect(given: Any) -> None:
+@pytest.mark.parametrize("argument", [lambda m: [], lambda m: (m.a,)])
+def test_checkpoints_that_have_no_effect(argument: Any) -> None:
     with Sample() as sample:
-        assert isinstance(append_backward(sample.loss, checkpoints=given(sample)), list)
+        assert isinstance(append_backward(sample.loss, checkpoints=argument(sample)), list)
 
 
 def test_checkpoints_are_sorted_by_place_and_callbacks_are_silent() -> None:
@@ -398,13 +399,13 @@ def test_distop_context() -> None:
 # ------------------------------------------------------------------ gradients
 
 
-@pytest.mark.parametrize("given", ["w", None, {1}, ["w"], [None], 3])
-def test_what_is_no_variable(given: Any) -> None:
+@pytest.mark.parametrize("argument", ["w", None, {1}, ["w"], [None], 3])
+def test_what_is_no_variable(argument: Any) -> None:
     with Sample() as sample:
         with pytest.raises(TypeError):
-            gradients(given, sample.w)
+            gradients(argument, sample.w)
         with pytest.raises(TypeError):
-            gradients(sample.loss, given)
+            gradients(sample.loss, argument)
 
 
 def test_forms_of_targets_and_inputs() -> None:
@@ -465,7 +466,7 @@ def test_intermediate_and_leaf() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "error"),
+    ("argument", "error"),
     [
         (lambda m: "v", TypeError),
         (lambda m: np.ones((2, 2)), TypeError),
@@ -476,15 +477,15 @@ def test_intermediate_and_leaf() -> None:
         (lambda m: [tensors.cast(m.b, "float32")], TypeError),
     ],
 )
-def test_target_gradients_that_do_not_fit(given: Any, error: type[Exception]) -> None:
+def test_target_gradients_that_do_not_fit(argument: Any, error: type[Exception]) -> None:
     with Sample() as sample, pytest.raises(error):
-        gradients(sample.b, sample.w, given(sample))
+        gradients(sample.b, sample.w, argument(sample))
 
 
-@pytest.mark.parametrize("given", [None, [], [None], (None,)])
-def test_target_gradients_that_are_ones(given: Any) -> None:
+@pytest.mark.parametrize("argument", [None, [], [None], (None,)])
+def test_target_gradients_that_are_ones(argument: Any) -> None:
     with Sample() as sample:
-        assert sample.run(gradients(sample.b, sample.w, given))[0] == pytest.approx(W_GRAD)
+        assert sample.run(gradients(sample.b, sample.w, argument))[0] == pytest.approx(W_GRAD)
 
 
 def test_an_open_extent_agrees_with_a_known_one() -> None:

@@ -1,4 +1,4 @@
-"""What a function stores in lists, dicts and instances that it was given is there afterwards, once, as after a plain call."""
+"""Stores to lists, dicts and instances among the arguments are visible after the call, once, as in plain Python."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ PLACES = {
 
 @pytest.mark.parametrize("held", OBJECTS)
 def test_what_is_stored_is_there(held: str) -> None:
-    given, store, read = OBJECTS[held]
+    holder, store, read = OBJECTS[held]
     for place, template in PLACES.items():
         pad = " " * next(line.index("{store}") for line in template.splitlines() if "{store}" in line)
         text = "def f(o, a, n):\n" + template.format(store=store.replace("{pad}", pad)) + f"    return ({read}) * a\n"
         refusable = place in ("in a branch", "in the other branch", "in a loop", "in a while")
 
-        assert verdict(text, [copy.deepcopy(given), 0.7, 2]) in (("right", "refused") if refusable else ("right",)), place
+        assert verdict(text, [copy.deepcopy(holder), 0.7, 2]) in (("right", "refused") if refusable else ("right",)), place
 
 
 @pytest.mark.parametrize("name", ["list", "tuple", "setattr", "dict", "getattr", "refill", "operator", "setitem"])
@@ -83,20 +83,20 @@ def test_a_method_changes_its_object(jit: Any) -> None:
 
 def test_arrays_that_were_given_stay_as_they_were() -> None:
     f = function_of("def f(d, a):\n    d['x'][0] = a\n    d['n'] = a\n    return d['x'][0] * a\n")
-    given = {"x": np.ones(2)}
+    holder = {"x": np.ones(2)}
     derived = symgrad.grad(f, wrt="a")
 
-    assert derived(given, 3.0) == 6.0
-    np.testing.assert_array_equal(given["x"], [1.0, 1.0])
-    assert given["n"] == 3.0
+    assert derived(holder, 3.0) == 6.0
+    np.testing.assert_array_equal(holder["x"], [1.0, 1.0])
+    assert holder["n"] == 3.0
 
 
 def test_second_derivatives_store_once() -> None:
     f = function_of("def f(d, a):\n    d['n'] = d['n'] + 1\n    return a**3 * d['k']\n")
-    given = {"n": 0, "k": 2.0}
+    holder = {"n": 0, "k": 2.0}
 
-    assert symgrad.grad(symgrad.grad(f, wrt="a"), wrt="a")(given, 3.0) == pytest.approx(36.0)
-    assert given["n"] == 1
+    assert symgrad.grad(symgrad.grad(f, wrt="a"), wrt="a")(holder, 3.0) == pytest.approx(36.0)
+    assert holder["n"] == 1
 
 
 def test_what_cannot_be_made_is_refused_with_a_way_out() -> None:
@@ -105,14 +105,14 @@ def test_what_cannot_be_made_is_refused_with_a_way_out() -> None:
 
     with pytest.raises(UnsupportedSyntax, match="cannot be stored in an object"):
         symgrad.grad(f, wrt="a")({}, 2.0)
-    assert symgrad.grad(g, wrt="a")(given := {}, 2.0) == 1.0
-    assert given == {"f": [2.0]}
+    assert symgrad.grad(g, wrt="a")(holder := {}, 2.0) == 1.0
+    assert holder == {"f": [2.0]}
 
 
 def test_all_kinds_of_numbers_are_stored_exactly() -> None:
-    for kind, (given, store, read) in product(["f"], [OBJECTS["key of a dict"]]):
+    for kind, (holder, store, read) in product(["f"], [OBJECTS["key of a dict"]]):
         text = f"def {kind}(o, a):\n    o['i'] = 3\n    {store}\n    o['b'] = a > 0\n    o['t'] = 'text'\n    o['none'] = None\n    return {read}\n"
-        own, plain = copy.deepcopy(given), copy.deepcopy(given)
+        own, plain = copy.deepcopy(holder), copy.deepcopy(holder)
         f = function_of(text)
         symgrad.grad(f, wrt="a")(own, 0.5)
         f(plain, 0.5)

@@ -1,4 +1,4 @@
-"""Saved programs: they come back as they were, and damaged or hostile files are refused."""
+"""Saved programs: loaded unchanged; damaged or hostile files are refused."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def test_a_model_for_inference(tmp_path: Path) -> None:
         w = np.asarray(static.global_scope().find_var("fc_0.w_0"))
     with scope_guard(Scope()):
         program, names, targets = static.load_inference_model(tmp_path / "model")
-        (found,) = Executor().run(program, {names[0]: X}, targets)
-    assert found == pytest.approx(X @ w)
+        (actual,) = Executor().run(program, {names[0]: X}, targets)
+    assert actual == pytest.approx(X @ w)
 
 
 def test_a_function_of_ones_own_cannot_be_saved(tmp_path: Path) -> None:
@@ -217,9 +217,9 @@ def arrays(path: Path) -> dict[str, Any]:
 )
 def test_damaged_arrays(kept: tuple[Path, dict[str, Any]], damage: Any) -> None:
     path, _ = kept
-    found = arrays(path)
-    damage(found)
-    np.savez(path.with_suffix(".npz"), **found)
+    loaded = arrays(path)
+    damage(loaded)
+    np.savez(path.with_suffix(".npz"), **loaded)
     scope = Scope()
     with pytest.raises(SaveError):
         static.load(static.load_program(path), path, scope)

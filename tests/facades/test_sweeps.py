@@ -1,4 +1,4 @@
-"""product: what ``backward`` and ``grad`` touch and what they leave alone: gradients that are kept, hooks, inputs that are stopped later."""
+"""product: effects of ``backward`` and ``grad``: kept gradients, hooks, inputs that are stopped later."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ PATHS = {"x": "xaby", "a": "aby", "b": "by", "w": "wcy", "c": "cy", "y": "y"}
 @pytest.mark.parametrize("inputs", [*PATHS, "xw", "bw", "xy"])
 def test_hooks_run_on_the_path_only(kind: str, create_graph: bool, inputs: str) -> None:
     for watched in "xwabcy":
-        made = net(kind)
-        made[watched].register_hook(lambda g, name=watched: CALLS.append(name))
-        grad(made["y"], [made[name] for name in inputs], create_graph=create_graph)
+        result = net(kind)
+        result[watched].register_hook(lambda g, name=watched: CALLS.append(name))
+        grad(result["y"], [result[name] for name in inputs], create_graph=create_graph)
         path = {name for one in inputs for name in PATHS[one]}
         assert [c for c in CALLS if c != "layer"] == ([watched] if watched in path else [])
         layers = sum(name in path and bool({source, name} & path) and source in path for name, source in (("a", "x"), ("c", "w")))
@@ -63,17 +63,17 @@ def test_hooks_run_on_the_path_only(kind: str, create_graph: bool, inputs: str) 
 @pytest.mark.parametrize("hooked", [False, True])
 @pytest.mark.parametrize("inputs", [*PATHS, "xw"])
 def test_grad_leaves_what_is_kept_alone(kind: str, hooked: bool, inputs: str) -> None:
-    made = net(kind)
+    result = net(kind)
     for name in "abcy":
-        made[name].retain_grads()
+        result[name].retain_grads()
     if hooked:
-        made["b"].register_hook(lambda g: None)
-    made["y"].backward(retain_graph=True)
-    before = {name: made[name].grad for name in "xwabcy"}
+        result["b"].register_hook(lambda g: None)
+    result["y"].backward(retain_graph=True)
+    before = {name: result[name].grad for name in "xwabcy"}
     values = {name: kept.tolist() for name, kept in before.items()}
-    grad(made["y"] * 3.0, [made[name] for name in inputs], retain_graph=True)
+    grad(result["y"] * 3.0, [result[name] for name in inputs], retain_graph=True)
     for name, kept in before.items():
-        assert made[name].grad is kept
+        assert result[name].grad is kept
         assert kept.tolist() == values[name]
 
 
@@ -81,13 +81,13 @@ def test_grad_leaves_what_is_kept_alone(kind: str, hooked: bool, inputs: str) ->
 @pytest.mark.parametrize("create_graph", [False, True])
 @pytest.mark.parametrize("name", ["x", "a", "b"])
 def test_an_input_that_is_stopped_after_its_use_has_a_gradient(hook: bool, create_graph: bool, name: str) -> None:
-    made = net("product")
-    expected = grad(made["y"], made[name], retain_graph=True)[0].tolist()
+    result = net("product")
+    expected = grad(result["y"], result[name], retain_graph=True)[0].tolist()
     if hook:
-        made[name].register_hook(lambda g: None)
-    made[name].stop_gradient = True
-    assert grad(made["y"], made[name], create_graph=create_graph)[0].tolist() == expected
-    assert grad(made["y"], [made["w"], made[name]], create_graph=create_graph)[1].tolist() == expected
+        result[name].register_hook(lambda g: None)
+    result[name].stop_gradient = True
+    assert grad(result["y"], result[name], create_graph=create_graph)[0].tolist() == expected
+    assert grad(result["y"], [result["w"], result[name]], create_graph=create_graph)[1].tolist() == expected
 
 
 @pytest.mark.parametrize("name", ["x", "a", "b"])
@@ -122,10 +122,10 @@ def test_gradients_print_that_a_gradient_may_be_asked_of_them(shape: tuple[int, 
     y = x * 2
     y.retain_grads()
     (y * y).sum().backward()
-    for made in (x.grad, y.grad):
-        assert not made.stop_gradient
-        assert made.is_leaf
-        assert "stop_gradient=False" in repr(made)
+    for gradient in (x.grad, y.grad):
+        assert not gradient.stop_gradient
+        assert gradient.is_leaf
+        assert "stop_gradient=False" in repr(gradient)
     with no_grad():
         x.grad.set_value(np.zeros(shape))
     x.clear_grad()
@@ -206,11 +206,11 @@ def test_what_lies_behind_a_stopped_input_has_a_name_after_it() -> None:
     main, x, w, h, y = program()
     with program_guard(main, Program()):
         assert gradients(y, x) == [None]
-        (made,) = gradients(y, h)
+        (gradient,) = gradients(y, h)
         copy = main.clone()
         (again,) = gradients(copy.global_block().var(y.name), copy.global_block().var(h.name))
-    assert isinstance(made, Variable)
-    assert [made.name, again.name] == [f"grad/grad/{h.name}@GRAD", f"grad/grad/grad/{h.name}@GRAD"]
+    assert isinstance(gradient, Variable)
+    assert [gradient.name, again.name] == [f"grad/grad/{h.name}@GRAD", f"grad/grad/grad/{h.name}@GRAD"]
     assert main.clone(for_test=True).run({"x": np.ones(2), "w": np.ones(2)}, [y.name])[0] == 2.0
 
 

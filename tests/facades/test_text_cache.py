@@ -1,4 +1,4 @@
-"""Texts on the disk: found again by whatever asks for the same, never by what asks for something else, and never in the way."""
+"""Generated texts on disk: reused for equal jobs only, safe under damage and races."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The functions on which the stages have run."""
-    found: list[str] = []
+    outputs: list[str] = []
 
     def derived(job: Any, read: Any) -> Any:
-        found.append(job.source.name)
+        outputs.append(job.source.name)
         return before(job, read)
 
     before = compiling.derived
     monkeypatch.setattr(compiling, "derived", derived)
-    return found
+    return outputs
 
 
 WAVES = """
@@ -181,10 +181,10 @@ def test_classes_of_arguments_are_found() -> None:
 
     text = "def line(p, x): return np.sum(p.w * x) + p.b"
     for _ in range(2):
-        found = symgrad.grad(new(text), jit=True)(Weights(X, 1.0), X)
-        assert type(found) is Weights
-        assert found.w.tolist() == X.tolist()
-        assert found.b == 1.0
+        gradient = symgrad.grad(new(text), jit=True)(Weights(X, 1.0), X)
+        assert type(gradient) is Weights
+        assert gradient.w.tolist() == X.tolist()
+        assert gradient.b == 1.0
 
 
 def test_the_numpy_code_that_stands_behind_a_kernel_is_found(runs: list[str]) -> None:
@@ -464,26 +464,26 @@ def test_where_nothing_is_to_be_kept_nothing_is(how: str, place: Path, runs: lis
 
 
 def test_many_may_write_at_once(place: Path) -> None:
-    found: list[float] = []
+    results: list[float] = []
 
     def run() -> None:
-        found.append(symgrad.grad(new(CUBE), jit=True)(2.0))
+        results.append(symgrad.grad(new(CUBE), jit=True)(2.0))
 
     threads = [threading.Thread(target=run) for _ in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [12.0] * 6
+    assert results == [12.0] * 6
     assert len(keys(place)) == 3
 
 
 def test_directories_of_other_versions_are_cleared_away(place: Path) -> None:
     assert cache.texts_directory() is not None
     for number in range(12):
-        made = cache.fresh_directory(f"texts-{number}")
-        assert made is not None
-        os.utime(made, (number, number))
+        directory = cache.fresh_directory(f"texts-{number}")
+        assert directory is not None
+        os.utime(directory, (number, number))
     (place / "kernels-0").mkdir()
     used = cache.fresh_directory("texts-5")
     newest = cache.fresh_directory("texts-new")

@@ -1,4 +1,4 @@
-"""Derivatives in other processes, pickled by name or by value."""
+"""Derivatives in other processes: pickled by name or by value."""
 
 from __future__ import annotations
 

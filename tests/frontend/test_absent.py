@@ -1,4 +1,4 @@
-"""Names that are None on some paths: of known types, compiled as well, and where they are read without being there, an exception."""
+"""Names that are None on some paths: compiled, and an exception where they are read while absent."""
 
 from __future__ import annotations
 
@@ -303,11 +303,11 @@ class Level:
 def two_names_of_what_a_branch_makes(x):
     held = Level(1.0)
     if x[0] > 0:
-        made = Level(x[0])
-        held = made
+        level = Level(x[0])
+        held = level
     else:
-        made = Level(x[1])
-    made.value = 5.0 * x[2]
+        level = Level(x[1])
+    level.value = 5.0 * x[2]
     return held.value * x[1]
 
 
@@ -384,8 +384,8 @@ def of_different_shapes(x):
 
 
 def a_list_with_holes(x):
-    found = [v * v if v > 0 else None for v in x]
-    return sum([v for v in found if v is not None])
+    squares = [v * v if v > 0 else None for v in x]
+    return sum([v for v in squares if v is not None])
 
 
 def a_word_in_a_text(x):

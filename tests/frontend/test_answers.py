@@ -1,4 +1,4 @@
-"""What Python answers of values of its own classes, and what it raises: values x questions x ways to the value, beside plain Python."""
+"""Answers of Python about values of its own classes, and exceptions: values x questions x origins, compared with plain Python."""
 
 from __future__ import annotations
 

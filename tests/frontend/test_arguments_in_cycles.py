@@ -1,4 +1,4 @@
-"""Arguments that hold themselves: what is reached on the way round is the same object, for reads, stores, gradients and later calls."""
+"""Arguments that contain themselves: identity along the cycle, for reads, stores, gradients and later calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays that lists of any length and dicts with computed keys hold, changed in place under several names, against plain Python."""
+"""Arrays in lists of any length and in dicts with computed keys, changed in place under several names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Arrays without axes on some paths, numbers or nothing on others, changed in place: right, or refused. Against plain Python."""
+"""0-d arrays on some paths, numbers or None on others, changed in place: correct, or refused.
+
+Against plain Python.
+"""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""Attributes of classes, functions and modules, and variables of closures, that a function assigns to, beside plain Python.
+"""Attributes of classes, functions and modules, and closure variables, that a function assigns.
 
 Values, gradients by differences, and what each call leaves, for owners x stores x places; lookups through instances and derived classes;
 what somebody else changes between calls.

@@ -1,4 +1,4 @@
-"""What exceptions say of themselves: classes, arguments and causes; callees whose ``finally`` leaves; folds of nothing, beside plain Python."""
+"""Exceptions: classes, arguments and causes; ``finally`` that returns; reductions of empty sequences."""
 
 from __future__ import annotations
 
@@ -168,12 +168,12 @@ NAMES = {
 @pytest.mark.parametrize("binding", NAMES)
 def test_a_handler_of_names_that_may_be_unbound_is_refused_unless_integers_decide(binding: str, kind: str) -> None:
     program = "def f(a, n):\n    {before}{binding}\n    try:\n        {read}\n    except {kind}:\n        r = a * 5\n    return r\n"
-    made = {test: NAMES[binding].format(test=test) for test in ("n > 0", "a > n")}
-    decided = program.format(before="", binding=made["n > 0"], read="r = v * 2", kind=kind)
+    result = {test: NAMES[binding].format(test=test) for test in ("n > 0", "a > n")}
+    decided = program.format(before="", binding=result["n > 0"], read="r = v * 2", kind=kind)
     assert [verdict(decided, [0.7, n]) for n in (0, 1)] == ["right", "right"]
     with pytest.raises(UnsupportedSyntax, match="whether 'v' is bound here(.|\n)*bind it to None before"):
-        symgrad.grad(function_of(program.format(before="", binding=made["a > n"], read="r = v * 2", kind=kind)))(0.7, 1)
+        symgrad.grad(function_of(program.format(before="", binding=result["a > n"], read="r = v * 2", kind=kind)))(0.7, 1)
     if binding != "handler":  # what follows the hint is followed
         read = "r = a * 5 if v is None else v * 2"
-        followed = program.format(before="v = None\n    ", binding=made["a > n"], read=read, kind=kind)
+        followed = program.format(before="v = None\n    ", binding=result["a > n"], read=read, kind=kind)
         assert [verdict(followed, [0.7, n]) for n in (0, 1)] == ["right", "right"]

@@ -1,4 +1,4 @@
-"""Lists that the body of a loop over them changes: lists x ways to go over them x changes x tests, beside plain Python."""
+"""Lists that change during a loop over them: lists x loops x changes x tests, compared with plain Python."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ CHANGES = {
 TESTS = {"by value": "if v > 1.0 and len(l) < 7:", "by length": "if 1 < len(l) < 6:"}
 
 
-def program(made: str, loop: str, change: str, test: str) -> str:
+def program(initial: str, loop: str, change: str, test: str) -> str:
     lines = [
-        *LISTS[made].splitlines(),
+        *LISTS[initial].splitlines(),
         "s = 0.0",
         *LOOPS[loop].splitlines(),
         "    s = s * 1.5 + v",
@@ -39,9 +39,9 @@ def program(made: str, loop: str, change: str, test: str) -> str:
 
 @pytest.mark.sweep(20)
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("made", LISTS)
-def test_a_loop_sees_what_its_body_does(made: str, change: str) -> None:
+@pytest.mark.parametrize("initial", LISTS)
+def test_a_loop_sees_what_its_body_does(initial: str, change: str) -> None:
     verdicts = {
-        (loop, test): verdict(program(made, loop, change, test), [0.7, 1.9, 4, [0.6, 1.5, 2.6]]) for loop, test in product(LOOPS, TESTS)
+        (loop, test): verdict(program(initial, loop, change, test), [0.7, 1.9, 4, [0.6, 1.5, 2.6]]) for loop, test in product(LOOPS, TESTS)
     }
     assert sum(v in ("right", "raises") for v in verdicts.values()) >= 4, verdicts

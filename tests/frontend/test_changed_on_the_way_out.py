@@ -1,4 +1,4 @@
-"""What a list, dict, instance or array holds may differ between the ways with and without an exception: each goes on with its own."""
+"""State changed by handlers and ``finally``: it differs between the paths with and without an exception."""
 
 from __future__ import annotations
 

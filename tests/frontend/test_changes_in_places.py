@@ -1,4 +1,4 @@
-"""Something changes while an expression is evaluated: what changes x where the expression stands, against plain Python."""
+"""Side effects during the evaluation of an expression: effects x places, compared with plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A name that is one of two objects, by branch, round, index or key: kinds x choices x stores x questions, each against plain Python.
+"""Names that are one of two objects, by branch, iteration, index or key: kinds x choices x stores x questions.
 
 The name ``t`` is one of ``p`` and ``q``, which have names of their own. A store through one of the three names is seen through the others
 where they are one object.
@@ -71,10 +71,10 @@ def indented(text: str, depth: int = 1) -> str:
 
 
 def program(kind: str, choice: str, names: str, where: str, form: int) -> str:
-    made, read, stores = KINDS[kind]
+    initial, read, stores = KINDS[kind]
     stored = stores[form % len(stores)]
-    lines = [f"p, q = {made.format('a')}, {made.format('b')}", f"get = lambda o: {read.format('o')}"]
-    lines.append(CHOICES[choice].replace("READ", "get").replace("OTHER", made.format("a * b")))
+    lines = [f"p, q = {initial.format('a')}, {initial.format('b')}", f"get = lambda o: {read.format('o')}"]
+    lines.append(CHOICES[choice].replace("READ", "get").replace("OTHER", initial.format("a * b")))
     for name in names:
         lines.append(WHERE[where].format(stored.replace("{}", name).replace("\n", "\n    " if where != "after" else "\n")))
     total = " + ".join(f"{weight} * {read.format(name)}" for weight, name in ((1.0, "t"), (10.0, "p"), (100.0, "q")))

@@ -1,4 +1,4 @@
-"""Code that is written for arrays of several libraries: it asks for classes by name, for devices, and forbids casts."""
+"""Code written for arrays of several libraries: namespaces, devices, forbidden casts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dicts whose keys are known at compile time, asked with keys that are computed, and lists at places that are: against plain Python.
+"""Dicts with known keys and lists, subscripted with computed keys and indices, compared with plain Python.
 
 Products: kinds of keys x operations x handlers x places, and kinds of values x what is done with them; each at several arguments, so that
 each key is met, and one that is not there.
@@ -159,14 +159,14 @@ def g(v): return v * v * v
 @pytest.mark.parametrize("holder", HOLDERS)
 def test_values_of_any_kind_are_chosen_among(values: str, holder: str) -> None:
     held, use = VALUES[values]
-    made = HOLDERS[holder]
+    holder_text = HOLDERS[holder]
     for place, value in enumerate(held):
-        made = made.replace(f"{{{place}}}", value)
+        holder_text = holder_text.replace(f"{{{place}}}", value)
     read = f"k = int(np.floor(3.0 * a))\nv = d[k]\ns = {use}"
     if not holder.startswith("dict"):
         read = read.replace("d.values()", "d")
     guarded = put("try:\n    {}\nexcept LookupError as e:\n    print(e)\n    s = b\nreturn s + a * b", read)
-    body = "y = np.array([a, b, a * b])\n" + made + "\n" + guarded
+    body = "y = np.array([a, b, a * b])\n" + holder_text + "\n" + guarded
     text = CLASS + "def f(a, b, x):\n" + "".join(f"    {line}\n" for line in body.splitlines())
     assert {verdict(text, args) for args in ARGUMENTS} <= NOT_RIGHT.get((values, holder), {"right"})
 

@@ -1,4 +1,4 @@
-"""Arrays of unlike lengths that a loop collects in a list, joined by ``np.concatenate`` and its like, on both targets."""
+"""Arrays of unequal lengths collected in a list and joined by ``np.concatenate``, on both targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Containers from outside: compared by what they hold, tuples of other classes than ``tuple``, lists of tuples that grow with each call."""
+"""Containers from outside: comparisons, subclasses of ``tuple``, lists of tuples that grow between calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of an array that reach other parts of it through arrays between: each is a copy, whatever it is read and stored as."""
+"""Parts of an array copied to other parts through other arrays: each is a copy."""
 
 from itertools import product
 

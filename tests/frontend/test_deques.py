@@ -1,4 +1,4 @@
-"""Deques: how they are made x methods, one after the other, of known and of any length, with ``maxlen`` and without."""
+"""Deques: construction x methods, of known and any length, with and without ``maxlen``."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ STEPS = {
 
 @pytest.mark.sweep(40)
 @pytest.mark.parametrize("first", STEPS)
-@pytest.mark.parametrize("made", MADE)
-def test_a_deque_does_what_pythons_does(made: str, first: str) -> None:
+@pytest.mark.parametrize("initial", MADE)
+def test_a_deque_does_what_pythons_does(initial: str, first: str) -> None:
     verdicts = {}
     for second in STEPS:
         lines = [
             "s = 0.0",
-            f"d = {MADE[made]}",
+            f"d = {MADE[initial]}",
             STEPS[first],
             STEPS[second],
             "for i, v in enumerate(d):\n        s = s * 1.1 + v * (i + 1)",
@@ -40,9 +40,9 @@ def test_a_deque_does_what_pythons_does(made: str, first: str) -> None:
     assert sum(v in ("right", "raises") for v in verdicts.values()) >= len(STEPS) - 3, verdicts
 
 
-@pytest.mark.parametrize("made", MADE)
-def test_how_long_a_deque_may_be_is_known(made: str) -> None:
-    text = f"from collections import deque\ndef f(a, b, n, lst):\n    d = {MADE[made]}\n    return a * (d.maxlen or 7)\n"
+@pytest.mark.parametrize("initial", MADE)
+def test_how_long_a_deque_may_be_is_known(initial: str) -> None:
+    text = f"from collections import deque\ndef f(a, b, n, lst):\n    d = {MADE[initial]}\n    return a * (d.maxlen or 7)\n"
     assert verdict(text, [0.7, 1.9, 3, [0.6, 1.5, 2.6]]) == "right"
 
 
@@ -59,9 +59,9 @@ WIDER_STEPS = STEPS | {
 
 @pytest.mark.sweep(12)
 @pytest.mark.parametrize("step", WIDER_STEPS)
-@pytest.mark.parametrize("made", COMPUTED)
-def test_maxlen_that_is_computed(made: str, step: str) -> None:
-    lines = ["s = 0.0", "m = int(round(a * 4))", f"d = {COMPUTED[made]}", WIDER_STEPS[step]]
+@pytest.mark.parametrize("initial", COMPUTED)
+def test_maxlen_that_is_computed(initial: str, step: str) -> None:
+    lines = ["s = 0.0", "m = int(round(a * 4))", f"d = {COMPUTED[initial]}", WIDER_STEPS[step]]
     lines += ["for i, v in enumerate(d):\n        s = s * 1.1 + v * (i + 1)", "return s + len(d) * a + d.maxlen * b"]
     text = "from collections import deque\ndef f(a, b, n, lst):\n" + "".join(f"    {line}\n" for line in lines)
     assert verdict(text, [0.7, 1.9, 3, [0.6, 1.5, 2.6, 0.4]]) in ("right", "raises")
@@ -106,5 +106,5 @@ HOLDERS = (
 @pytest.mark.parametrize("n", [1, 12])
 def test_what_a_list_of_any_length_holds_keeps_its_class(holder: str, n: int) -> None:
     text = f"def f(x, n):\n    {holder}\n    print(held, type(held[0]))\n    return np.sum(x * x) + len(held)\n"
-    made = verdict(text, [np.array([0.7, 0.9]), n])
-    assert made == "right" or "items()" in holder
+    outcome = verdict(text, [np.array([0.7, 0.9]), n])
+    assert outcome == "right" or "items()" in holder

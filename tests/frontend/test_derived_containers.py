@@ -1,4 +1,4 @@
-"""Instances of classes that derive from lists and dicts: classes x operations x where the instance comes from, against plain Python.
+"""Instances of classes that derive from lists and dicts: classes x operations x origins, compared with plain Python.
 
 Value, gradient, and what the caller's object holds afterwards are those of Python itself, or the program is refused.
 """

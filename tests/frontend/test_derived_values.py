@@ -1,4 +1,4 @@
-"""Instances of classes that derive from tuple, float, int and str: classes x operations, against plain Python.
+"""Instances of classes that derive from tuple, float, int and str: classes x operations, compared with plain Python.
 
 Value, output and gradient are those of Python, or the program is refused. ``REFUSED`` lists the pairs that are refused.
 """

@@ -1,4 +1,7 @@
-"""Attributes whose places are described by the class of an instance: slots, and what is written in C. Each is asked for beside plain Python."""
+"""Attributes defined by descriptors of the class: slots, and attributes implemented in C.
+
+Each is asked for beside plain Python.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws of NumPy's generators with parameters that carry a derivative: values of the same stream, and gradients by differences."""
+"""Draws of NumPy's generators with active parameters: values of the same stream, gradients by differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of ``random`` of numbers that carry a derivative: values, gradients by differences, and the generator's state afterwards."""
+"""Functions of ``random`` with active arguments: values, gradients, and the generator's state afterwards."""
 
 from __future__ import annotations
 

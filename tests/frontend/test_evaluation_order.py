@@ -1,4 +1,4 @@
-"""The order in which Python evaluates: constructs x what their parts do (print, change what another part reads, raise), beside plain Python."""
+"""Order of evaluation: constructs x side effects of their parts, compared with plain Python."""
 
 from __future__ import annotations
 

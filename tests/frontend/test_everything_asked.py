@@ -1,4 +1,4 @@
-"""Everything that can be asked of a value is asked of every kind of value, beside plain Python: what it gives, prints and raises."""
+"""Every question about a value x every kind of value, compared with plain Python: results, prints, exceptions."""
 
 from __future__ import annotations
 

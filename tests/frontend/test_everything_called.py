@@ -1,4 +1,4 @@
-"""Functions of Python, of its library and of NumPy, called with every kind of value, beside plain Python."""
+"""Functions of Python, its library and NumPy x every kind of value, compared with plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statements of every kind with every kind of value, and every question under a handler, beside plain Python."""
+"""Statements x every kind of value, and questions under handlers, compared with plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions about classes, identity, equality, truth and text: questions x values x paths, each right or refused."""
+"""Class, identity, equality, truth and text: questions x values x paths, each correct or refused."""
 
 from __future__ import annotations
 
@@ -84,10 +84,16 @@ LISTS = {
 }
 
 
-@pytest.mark.parametrize("made", LISTS)
-def test_tuples_stay_tuples_in_lists(made: str) -> None:
+@pytest.mark.parametrize("expression", LISTS)
+def test_tuples_stay_tuples_in_lists(expression: str) -> None:
     for name, question in TUPLES.items():
-        lines = ["M = np.outer(x, x)", "u = x[0]", *LISTS[made].splitlines(), "s = 0.0", f"for p in e:\n        s = s + np.sum({question})"]
+        lines = [
+            "M = np.outer(x, x)",
+            "u = x[0]",
+            *LISTS[expression].splitlines(),
+            "s = 0.0",
+            f"for p in e:\n        s = s + np.sum({question})",
+        ]
         text = "def f(x, n):\n" + "".join(f"    {line}\n" for line in [*lines, "return s + u"])
 
         assert verdict(text, [ARRAY.copy(), 2]) in ("right", "refused"), name

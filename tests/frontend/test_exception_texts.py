@@ -1,4 +1,4 @@
-"""What a caught exception says, and what a power of integers raises: bodies that raise for some lengths, against plain Python."""
+"""Texts of caught exceptions, and exceptions of integer powers, compared with plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bools and integers from outside that decide whether what is refused is reached: they are read at each call, and the code made for them.
+"""Outside bools and integers that decide whether refused code is reached: read at each call.
 
 Each program is asked before and after the object changes.
 """

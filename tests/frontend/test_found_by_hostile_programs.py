@@ -1,4 +1,4 @@
-"""Programs that once gave a wrong result without a word, each with others of its class."""
+"""Programs that were once silently wrong, each with others of its class."""
 
 from __future__ import annotations
 

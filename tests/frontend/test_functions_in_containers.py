@@ -1,4 +1,4 @@
-"""Functions that close over variables, held by attributes, lists and dicts, against plain Python."""
+"""Closures held by attributes, lists and dicts, compared with plain Python."""
 
 from __future__ import annotations
 

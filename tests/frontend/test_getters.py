@@ -1,4 +1,4 @@
-"""What stands outside the function is read by ``frontend/objects/reading.py`` alone, which notes what was read: a test over the syntax trees."""
+"""Only ``frontend/objects/reading.py`` reads what stands outside the function: a check of the source."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
 
 def reads(path: Path) -> list[tuple[str, str]]:
     """The reads of attributes by name in a module: the function that does it, and the expression."""
-    found: list[tuple[str, str]] = []
+    reads_of: list[tuple[str, str]] = []
 
     def visit(node: ast.AST, function: str) -> None:
         match node:
@@ -87,14 +87,14 @@ def reads(path: Path) -> list[tuple[str, str]]:
                 function = name
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[first, *rest]) if name in FUNCTIONS:
                 if not is_plain(first, rest):
-                    found.append((function, ast.unparse(node)))
+                    reads_of.append((function, ast.unparse(node)))
             case ast.Attribute(attr=name) if name in ATTRIBUTES:
-                found.append((function, ast.unparse(node)))
+                reads_of.append((function, ast.unparse(node)))
         for inner in ast.iter_child_nodes(node):
             visit(inner, function)
 
     visit(ast.parse(path.read_text()), "-")
-    return found
+    return reads_of
 
 
 def is_plain(owner: ast.expr, rest: list[ast.expr]) -> bool:

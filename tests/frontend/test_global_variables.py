@@ -1,4 +1,4 @@
-"""Global variables that a function assigns to: their values, those of the result and its gradient, beside plain Python."""
+"""Global variables that a function assigns: their values, the result and its gradient."""
 
 from __future__ import annotations
 

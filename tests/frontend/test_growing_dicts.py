@@ -1,4 +1,4 @@
-"""Dicts that get keys which are computed: kinds of keys x operations x kinds of values, against plain Python and differences."""
+"""Dicts that get computed keys: kinds of keys x operations x kinds of values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dicts that are items of dicts with computed keys and are changed there, against plain Python and differences."""
+"""Inner dicts of dicts with computed keys, changed in place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets that get elements which are computed, against plain Python and differences."""
+"""Sets that get computed elements, compared with plain Python and differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is given to a function that nobody can see into has the class that it has in plain Python, and holds what it holds there."""
+"""Values passed to opaque functions have the class and contents of plain Python."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def in_c(function: Callable[[Any], Any]) -> Any:
 
 
 @pytest.mark.parametrize("call", ["record({})", "record([{}, 3])", "record(({}, 0))"])
-@pytest.mark.parametrize("given", GIVEN.values(), ids=GIVEN)
-def test_what_is_given_has_its_class(given: str, call: str) -> None:
+@pytest.mark.parametrize("argument", GIVEN.values(), ids=GIVEN)
+def test_what_is_given_has_its_class(argument: str, call: str) -> None:
     seen: list[str] = []
-    text = f"def f(x, k, several):\n    {call.format(given)}\n    return np.sum(x**2)\n"
+    text = f"def f(x, k, several):\n    {call.format(argument)}\n    return np.sum(x**2)\n"
     with loaded(text) as function:
         function.__globals__.update(np=np, Pair=Pair, record=in_c(lambda value: seen.append(told(value))))
         function(np.ones(3), 5, (1.0, 2.0, 3.0))
@@ -63,8 +63,8 @@ def test_what_is_given_has_its_class(given: str, call: str) -> None:
     assert gradient.tolist() == [2.0, 2.0, 2.0]
 
 
-@pytest.mark.parametrize("given", ["y", "(y, 1)", "((1, y),)", "Pair(2, y)"])
-def test_an_array_is_changed_that_stands_in_what_is_given(given: str) -> None:
+@pytest.mark.parametrize("argument", ["y", "(y, 1)", "((1, y),)", "Pair(2, y)"])
+def test_an_array_is_changed_that_stands_in_what_is_given(argument: str) -> None:
     def fill(value: Any) -> None:
         for item in value if isinstance(value, tuple) else [value]:
             if isinstance(item, np.ndarray):
@@ -72,7 +72,7 @@ def test_an_array_is_changed_that_stands_in_what_is_given(given: str) -> None:
             elif isinstance(item, tuple):
                 fill(item)
 
-    text = f"def f(x):\n    y = np.ones(2)\n    fill({given})\n    return np.sum(x * y)\n"
+    text = f"def f(x):\n    y = np.ones(2)\n    fill({argument})\n    return np.sum(x * y)\n"
     with loaded(text) as function:
         function.__globals__.update(np=np, Pair=Pair, fill=in_c(fill))
         value, gradient = symgrad.value_and_grad(function)(np.ones(2))
@@ -81,9 +81,9 @@ def test_an_array_is_changed_that_stands_in_what_is_given(given: str) -> None:
     assert gradient.tolist() == [3.0, 3.0]
 
 
-@pytest.mark.parametrize("given", ["x[0]", "(x[0], 1)", "((1, x),)", "Pair(2, x)", "[(x[0], 1)]"])
-def test_the_function_that_is_given_a_derivative_is_named(given: str) -> None:
-    text = f"def f(x):\n    return np.sum(x) * record({given})\n"
+@pytest.mark.parametrize("argument", ["x[0]", "(x[0], 1)", "((1, x),)", "Pair(2, x)", "[(x[0], 1)]"])
+def test_the_function_that_is_given_a_derivative_is_named(argument: str) -> None:
+    text = f"def f(x):\n    return np.sum(x) * record({argument})\n"
     with loaded(text) as function:
         function.__globals__.update(np=np, Pair=Pair, record=in_c(lambda value: 1.0))
         with pytest.raises(UnknownFunction, match="CFunctionType has no rule"):

@@ -1,4 +1,4 @@
-"""Heaps of ``heapq``: their order item by item, values and gradients, against CPython's and differences."""
+"""``heapq``: order, values and gradients, compared with CPython and differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that define others: what an inner function yields, returns, closes or repeats is not done by the outer one."""
+"""Nested functions: their yields, returns and closures do not leak into the outer function."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Items of texts at computed indices: read by Python when the program runs, in loops over any number of items."""
+"""Characters of texts at computed indices, read by Python at run time, in loops of any length."""
 
 from __future__ import annotations
 

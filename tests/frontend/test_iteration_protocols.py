@@ -1,4 +1,4 @@
-"""Instances that are iterated over: the protocols of Python x what iterates x where the instance comes from, against plain Python and differences."""
+"""Iteration over instances: protocols x consumers x origins, compared with plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that keep their results, called with constants: they are called while compiling, and give what they keep."""
+"""Memoised functions called with constants: called at compile time, with their cached results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must be known at compile time is found: integers that are computed of others, dtypes, the one element of a set, names of bounds."""
+"""Compile-time constants: computed integers, dtypes, the element of a set, names of bounds."""
 
 from __future__ import annotations
 

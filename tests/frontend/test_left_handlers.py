@@ -1,4 +1,4 @@
-"""What a handler keeps of the exception that it has taken is gone from the state once the handler is left."""
+"""The state after a handler: exceptions that it held are gone."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def row_taken_before_a_way_out(x, y):
 def test_views_that_are_read_again_are_no_statements(ask):
     """Only where the program takes a part of an array does it look whether that is there."""
     y = np.linspace(-1.0, 1.0, 12).reshape(3, 4)
-    made = ask(row_taken_before_a_way_out, wrt=(0, 1))(0.3, y.copy())
-    x_grad, y_grad = made if ask is symgrad.grad else made[1]
+    outcome = ask(row_taken_before_a_way_out, wrt=(0, 1))(0.3, y.copy())
+    x_grad, y_grad = outcome if ask is symgrad.grad else outcome[1]
     step = 1e-6
     across = row_taken_before_a_way_out(0.3 + step, y.copy()) - row_taken_before_a_way_out(0.3 - step, y.copy())
     assert x_grad == pytest.approx(across / (2 * step), rel=1e-7)

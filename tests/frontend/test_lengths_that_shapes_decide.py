@@ -1,4 +1,4 @@
-"""Lists whose length follows from shapes and integers of the call are spread with a star: each length has code of its own."""
+"""Starred lists whose length follows from shapes and integers: code for each length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of SciPy without a row: their source is read where a derivative passes through them, and only there."""
+"""Functions of SciPy without a row: their source is followed only where a derivative passes through."""
 
 from __future__ import annotations
 

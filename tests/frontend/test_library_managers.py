@@ -1,4 +1,4 @@
-"""Context managers of libraries: what they do on entry and on each way out, against plain Python and differences."""
+"""Context managers of libraries: effects on entry and on each exit, compared with plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Lists keep arrays that may share memory with others, which are written to afterwards: right, or refused. Against plain Python."""
+"""Arrays in lists that share memory with others and are written to: correct, or refused.
+
+Against plain Python.
+"""
 
 from __future__ import annotations
 

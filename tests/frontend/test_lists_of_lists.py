@@ -1,4 +1,4 @@
-"""Lists of lists of any length whose lists are written to: random programs that hold them by many names, against plain Python."""
+"""Lists of lists of any length whose inner lists change: random programs with several names."""
 
 from __future__ import annotations
 

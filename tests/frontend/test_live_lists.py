@@ -1,4 +1,4 @@
-"""Lists that change while something goes over them: ways to go over x changes, on some paths only, x ways out, beside plain Python."""
+"""Lists that change during iteration: loops x changes x exits, compared with plain Python."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ FOLLOWED = ("for", "break", "return", "continue", "comprehension", "filter", "su
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("way", WAYS)
 def test_each_round_takes_what_is_there_then(kind: str, change: str, way: str) -> None:
-    made, value, new = KINDS[kind]
-    program = HEAD.format(list=made, value=value, change=CHANGES[change].format(new=new))
+    initial, value, new = KINDS[kind]
+    program = HEAD.format(list=initial, value=value, change=CHANGES[change].format(new=new))
     program += f"    {WAYS[way]}\n    return s + len(l)\n"
     for args in ([0.7, 1.9, 1], [-9.0, 1.9, 2]):
         answer = verdict(program, args)

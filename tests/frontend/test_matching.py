@@ -1,4 +1,4 @@
-"""A text is believed if it is what was compiled, and never otherwise."""
+"""Source text is used only if it is the text that was compiled."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def functions_of(text: str, name: str = "<text>", part: slice = slice(None)) -> 
     tree = ast.parse(text)
     code = compile(ast.Module(tree.body[part], []), name, "exec", dont_inherit=True)
     named = set(parsed(text).places)
-    found = [c for c in inside(code) if c.co_name in named and c.co_flags & 0x3 == 0x3]
-    return [types.FunctionType(c, {}, closure=tuple(types.CellType() for _ in c.co_freevars)) for c in found]
+    codes = [c for c in inside(code) if c.co_name in named and c.co_flags & 0x3 == 0x3]
+    return [types.FunctionType(c, {}, closure=tuple(types.CellType() for _ in c.co_freevars)) for c in codes]
 
 
 # ------------------------------------------------------------------ what is right is found
@@ -107,10 +107,10 @@ def test_lambdas_of_one_line_are_told_apart_by_their_columns() -> None:
 
 
 def test_lambdas_in_lambdas_and_in_comprehensions() -> None:
-    made, other = [lambda x, k=k: (lambda y: y * k)(x) for k in (2, 3)], lambda x, k=1: (lambda y: y * k)(x)
-    assert read(made[0]).node.col_offset == read(made[1]).node.col_offset != read(other).node.col_offset
-    assert ast.unparse(read(made[1]).node) == "lambda x, k=k: (lambda y: y * k)(x)"
-    assert read(made[1]).defaults == {"k": 3}
+    functions, other = [lambda x, k=k: (lambda y: y * k)(x) for k in (2, 3)], lambda x, k=1: (lambda y: y * k)(x)
+    assert read(functions[0]).node.col_offset == read(functions[1]).node.col_offset != read(other).node.col_offset
+    assert ast.unparse(read(functions[1]).node) == "lambda x, k=k: (lambda y: y * k)(x)"
+    assert read(functions[1]).defaults == {"k": 3}
     curried = lambda x: lambda y: lambda z: x + y + z  # noqa: E731
     assert [ast.unparse(read(f).node) for f in (curried, curried(1), curried(1)(2))] == [
         "lambda x: lambda y: lambda z: x + y + z",

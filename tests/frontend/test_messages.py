@@ -1,4 +1,4 @@
-"""Messages to loggers: what is logged in each call is what plain Python logs, whoever changes the loggers between and in the calls."""
+"""Messages to loggers equal those of plain Python in each call, even if loggers change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods, builtins and operators on dicts that get computed keys, lists as their items, and whole algorithms, against plain Python."""
+"""Methods, builtins and operators on dicts with computed keys; lists as items; whole algorithms."""
 
 from __future__ import annotations
 

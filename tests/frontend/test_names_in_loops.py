@@ -1,4 +1,4 @@
-"""Names that are bound to one array after another in a loop with a way out; one is written to afterwards: right, or refused.
+"""Names bound to different arrays in a loop with ``break`` or ``return``, then a store: correct, or refused.
 
 Each program is checked against plain Python: its value and its gradients, the latter against differences.
 """

@@ -1,4 +1,4 @@
-"""Functions of ``math`` and ``statistics``, and methods of numbers: values and their classes, gradients by differences, what raises."""
+"""Functions of ``math`` and ``statistics``, methods of numbers: values, classes, gradients, exceptions."""
 
 from __future__ import annotations
 

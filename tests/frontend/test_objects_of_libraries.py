@@ -1,4 +1,4 @@
-"""Objects of Python's library that a function reads: dates, fractions, paths, matches, rows; against plain Python and differences."""
+"""Library objects that a function reads: dates, fractions, paths, matches, rows."""
 
 from __future__ import annotations
 

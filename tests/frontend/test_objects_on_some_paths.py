@@ -1,4 +1,4 @@
-"""Lists, dicts and instances that a dict or an instance holds on some paths only, against plain Python; each program takes both paths."""
+"""Lists, dicts and instances held by a dict or instance on some paths only, compared with plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that are one of several arrays by nested branches: what is stored by one name is read by the others, or refused."""
+"""Names that are one of several arrays by nested branches: stores are visible to the others, or refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names and arrays that one path alone has; what follows from a refusal and is not told; stores to arrays without axes."""
+"""Names and arrays of one path only; consequences of a refusal; stores to 0-d arrays."""
 
 from __future__ import annotations
 

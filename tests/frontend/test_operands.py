@@ -1,4 +1,4 @@
-"""Objects that are held while something else is evaluated: stores x aliases x joins, each against plain Python.
+"""Operands held during the evaluation of other operands: stores x aliases x joins, compared with plain Python.
 
 An alias binds another name or place to an object; a join gives the first name another object on some paths; a store changes the object
 through the alias; a question reads it by the first name. No answer may be wrong, and where no store follows, each must be right.
@@ -78,16 +78,16 @@ def filled(template: str, **parts: str) -> str:
 
 
 def program(kind: str, join: str, holder: str, sign: str, stored: bool) -> str:
-    made, store, question = KINDS[kind]
-    joined = JOINS[join].format(sign=sign, other=made.format("c"))
+    initial, store, question = KINDS[kind]
+    joined = JOINS[join].format(sign=sign, other=initial.format("c"))
     template, _ = HOLDERS[holder]
     body = filled(template, join=joined, store=store if stored else "s = 1.0")
-    rebinding = JOINS["branch"].format(sign=sign, other=made.format("c"))
+    rebinding = JOINS["branch"].format(sign=sign, other=initial.format("c"))
     inside = rebinding if join in ("call", "comprehension") else joined.replace("n > 0", "m > 0").replace("n -= 1", "m -= 1")
     inside = ("m = n\n" if join == "while" else "") + (inside.replace("range(n)", "range(n)"))
     text = CLASSES.format(store_exit="pass")
     text += "def f(a, c, n):\n"
-    text += indented(f"o = {made.format('a')}")
+    text += indented(f"o = {initial.format('a')}")
     text += indented("def rebind():\n    nonlocal o\n" + indented(rebinding) + "    return 1.0")
     text += indented("def upd():\n    nonlocal o\n" + indented(inside) + "    return 1.0")
     text += indented("def use(q, k):\n" + indented(store if stored else "s = 1.0") + "    return 1.0")
@@ -116,19 +116,19 @@ GIVING = {"attribute_of", "load", "items_of", "unpack"}
 
 def held_apart(function: ast.FunctionDef) -> list[str]:
     """Locals of a statement's lowering that are given by something else than ``evaluate`` and used after more is evaluated."""
-    given: dict[str, int] = {}
+    versions: dict[str, int] = {}
     evaluated: list[int] = []
     kept: set[str] = set()
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name):
             if node.value.func.id in GIVING and isinstance(node.targets[0], ast.Name):
-                given.setdefault(node.targets[0].id, node.lineno)
+                versions.setdefault(node.targets[0].id, node.lineno)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("evaluate", "hold"):
             evaluated += [node.lineno] if node.func.attr == "evaluate" else []
             if node.func.attr == "hold":
                 kept |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     uses = {n.id: n.lineno for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
-    return [name for name, line in given.items() if name not in kept and any(line < at <= uses.get(name, 0) for at in evaluated)]
+    return [name for name, line in versions.items() if name not in kept and any(line < at <= uses.get(name, 0) for at in evaluated)]
 
 
 @pytest.mark.parametrize(

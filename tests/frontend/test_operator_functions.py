@@ -1,4 +1,4 @@
-"""Operators and the functions of ``operator`` x kinds of operands: what Python gives, or an exception where it raises one."""
+"""Operators and functions of ``operator`` x kinds of operands: results and exceptions of Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments whose names mean something to NumPy, handed to functions of the user's: there they are parameters like any other."""
+"""Keyword arguments with names of NumPy's, passed to functions of the user's: ordinary parameters."""
 
 from __future__ import annotations
 

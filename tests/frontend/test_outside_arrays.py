@@ -1,4 +1,4 @@
-"""Arrays from outside that the function writes to: the store happens outside too, in program order and once, as in a plain call.
+"""Stores to arrays from outside: visible outside, in program order and once, as in a plain call.
 
 Stores x places outside x two calls, against plain Python: value, what the arrays hold afterwards, the slope against differences.
 """
@@ -106,9 +106,9 @@ def check(place: str, store: str, jit: Any = False, verify: Any = True) -> None:
             plain["reach"]()[:] = before
             ends.append(plain["f"](point))
         plain["reach"]()[:] = after
-        found, slope = gradient(POINT)
+        actual, slope = gradient(POINT)
         np.testing.assert_allclose(derived["reach"](), after, rtol=1e-14)
-        assert found == pytest.approx(value, rel=1e-12)
+        assert actual == pytest.approx(value, rel=1e-12)
         assert slope == pytest.approx((ends[0] - ends[1]) / (2 * STEP), rel=1e-6, abs=1e-6)
 
 
@@ -231,7 +231,7 @@ def test_an_array_from_outside_that_is_stored_in_a_list_is_the_same_array() -> N
 
 def test_arrays_that_were_given_stay_as_they_were() -> None:
     module = module_of("a = make()\ndef f(x, b):\n    a[0] = b[0]\n    b[0] = x\n    return x * b[0, 0]\n", fresh)
-    given = fresh() + 1.0
-    assert symgrad.value_and_grad(module["f"])(POINT, given) == (POINT**2, 2 * POINT)
-    np.testing.assert_array_equal(given, fresh() + 1.0)
+    argument = fresh() + 1.0
+    assert symgrad.value_and_grad(module["f"])(POINT, argument) == (POINT**2, 2 * POINT)
+    np.testing.assert_array_equal(argument, fresh() + 1.0)
     np.testing.assert_array_equal(module["a"], [fresh()[0] + 1.0, fresh()[1]])

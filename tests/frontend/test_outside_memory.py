@@ -1,4 +1,4 @@
-"""Lists and arrays from outside that the function changes: lists are changed where the caller sees it, and what is one object is known.
+"""Lists and arrays from outside that a function changes: effects visible to the caller, and shared identity.
 
 The products are compared with plain Python: what a call gives, what the lists hold afterwards, and the slope against differences.
 """
@@ -90,9 +90,9 @@ def test_a_list_from_outside_holds_what_was_stored_in_it(place: str, change: str
                 gradient(POINT)
             continue
         after = list(plain["reach"]())
-        found, slope = gradient(POINT)
+        actual, slope = gradient(POINT)
         assert derived["reach"]() == after
-        assert found == pytest.approx(value, rel=1e-12)
+        assert actual == pytest.approx(value, rel=1e-12)
         ends = []
         for point in (POINT + STEP, POINT - STEP):
             plain["reach"]()[:] = before

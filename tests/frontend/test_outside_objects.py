@@ -1,4 +1,4 @@
-"""Dicts, lists of anything and instances from outside that the function changes: they are followed as those that are given.
+"""Dicts, lists of any items and instances from outside that a function changes.
 
 Objects and changes x ways to reach them x calls, and what is bound anew between calls, against plain Python: value, slope by
 differences of replayed calls, and what the objects hold afterwards.

@@ -1,4 +1,4 @@
-"""Parts of an array copied to other parts of it: NumPy's result, or a refusal where it depends on the order in which NumPy copies."""
+"""Overlapping copies within an array: NumPy's result, or a refusal where it depends on NumPy's order."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ PARTS = (
 
 @pytest.mark.parametrize(("target", "source"), list(product(PARTS, repeat=2)))
 def test_a_part_copied_to_another_is_numpys_or_refused(target: str, source: str) -> None:
-    made = verdict(
+    outcome = verdict(
         f"def f(x, k):\n    a = x * 1.0\n    {target}[...] = {source}\n    return np.sum(a * np.arange(1.0, 10.0))\n",
         [np.linspace(0.3, 1.9, 9), 2],
     )
     steps = [{"a[::-2][:4]": -2, "a[7::-2]": -2, "a[::-1][:4]": -1, "a[3::-1]": -1, "a[::2][:4]": 2, "a[1::2]": 2, "a[1:8:2]": 2}.get(p, 1)
              for p in (target, source)]  # fmt: skip
     if steps[0] == steps[1] or steps[0] * steps[1] < 0:
-        assert made == "right"
+        assert outcome == "right"
 
 
 @pytest.mark.parametrize("store", ["a[:5] = a[::2]", "a[1::2] = a[:4]", "a[::2] = a[:5].copy()", "a[:4] = a[1::2]"])
@@ -56,7 +56,7 @@ def test_the_way_out_of_an_order_that_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("store", "made"),
+    ("store", "initial"),
     [
         ("a[1] = a[:, 2]", "refused"),
         ("a[:, 1] = a[0]", "refused"),
@@ -92,6 +92,6 @@ def test_the_way_out_of_an_order_that_counts() -> None:
         ("a[1, :2] = np.diag(a, 1).copy()", "right"),
     ],
 )
-def test_rows_and_columns_of_a_matrix(store: str, made: str) -> None:
+def test_rows_and_columns_of_a_matrix(store: str, initial: str) -> None:
     text = f"def f(x, k):\n    a = np.outer(x, x * x)\n    {store}\n    return np.sum(a * np.arange(9.0).reshape(3, 3))\n"
-    assert verdict(text, [np.array([0.7, 0.9, 1.3]), 2]) == made
+    assert verdict(text, [np.array([0.7, 0.9, 1.3]), 2]) == initial

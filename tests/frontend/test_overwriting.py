@@ -1,4 +1,4 @@
-"""Settings that let a function overwrite an argument: they are left out where nothing else holds the argument, and refused elsewhere."""
+"""``overwrite_a`` and similar settings: omitted where nothing else holds the argument, otherwise refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of unknown length that a name is bound to on some paths only: beside other kinds of values, through calls, branches and loops."""
+"""Lists of unknown length on some paths only, beside other kinds of values."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ USES = {
 
 
 @pytest.mark.sweep(9)
-@pytest.mark.parametrize(("made", "other", "way", "use"), list(itertools.product(LISTS, OTHERS, WAYS, USES)))
-def test_a_list_on_some_paths_only(made: str, other: str, way: str, use: str) -> None:
-    text = WAYS[way].format(L=LISTS[made], O=OTHERS[other])
+@pytest.mark.parametrize(("initial", "other", "way", "use"), list(itertools.product(LISTS, OTHERS, WAYS, USES)))
+def test_a_list_on_some_paths_only(initial: str, other: str, way: str, use: str) -> None:
+    text = WAYS[way].format(L=LISTS[initial], O=OTHERS[other])
     whole = f"def f(a, b, x, lst):\n    s = b\n{text}{USES[use]}    return s * a\n"
     for a in (0.7, -0.7):
         verdict(whole, [a, 1.9, [0.7, -1.3, 2.1], [0.5, 1.5, 2.5]])

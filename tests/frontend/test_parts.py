@@ -1,4 +1,4 @@
-"""Python looks for a part of an array where it is asked for: parts that are not there x what becomes of them, beside plain Python."""
+"""Parts of arrays that do not exist: the exception is raised where Python raises it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of arrays that are read only on some paths: the subscript raises where Python evaluates it, on both targets."""
+"""Subscripts evaluated on some paths only: they raise where Python evaluates them, on both targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Python asks a value: each special method of a user's class wherever Python consults it, and builtins on all kinds of values.
+"""Special methods of users' classes wherever Python calls them, and builtins on all kinds of values.
 
 questions x values x paths, each against plain Python: right, or refused.
 """
@@ -139,8 +139,8 @@ ARGUMENTS = [1.9, 0.7, 3]
 
 
 def program(value: str, path: str, case: str) -> str:
-    made = {word: VALUES[value].replace("{}", name).replace("{{", "{").replace("}}", "}") for word, name in (("one", "a"), ("two", "b"))}
-    lines = PATHS[path].format(**made).splitlines()
+    values = {word: VALUES[value].replace("{}", name).replace("{{", "{").replace("}}", "}") for word, name in (("one", "a"), ("two", "b"))}
+    lines = PATHS[path].format(**values).splitlines()
     lines += STATEMENTS[case].splitlines() if case in STATEMENTS else [f"r = {QUESTIONS[case]}"]
     return CLASSES + "def f(a, b, n):\n" + "".join(f"    {line}\n" for line in [*lines, "return r * a + b"])
 

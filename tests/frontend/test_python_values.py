@@ -1,4 +1,4 @@
-"""Texts and sets whose values are not known at compile time, against Python; no active number can be read from them."""
+"""Dynamic texts and sets, compared with Python; no active number is read from them."""
 
 from __future__ import annotations
 

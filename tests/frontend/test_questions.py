@@ -1,4 +1,4 @@
-"""Who answers questions about values: one module for each protocol of Python's; elsewhere fewer and fewer look at the kind of a binding."""
+"""One module answers each protocol; a bound on the places that inspect the kind of a binding."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def counts() -> dict[str, int]:
 
 
 def test_fewer_and_fewer_look_at_the_kind_of_a_binding() -> None:
-    found = counts()
-    assert sum(found.values()) <= MOST, {name: n for name, n in found.items() if n}
+    counted = counts()
+    assert sum(counted.values()) <= MOST, {name: n for name, n in counted.items() if n}
 
 
 def test_the_modules_that_answer_exist() -> None:

@@ -1,4 +1,4 @@
-"""NumPy takes a range as the sequence of its numbers, wherever it takes a list."""
+"""Ranges as operands of NumPy functions."""
 
 from __future__ import annotations
 

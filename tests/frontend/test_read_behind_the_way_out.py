@@ -1,4 +1,4 @@
-"""What is changed on the way out of a try, while an exception might be pending, is read behind it: values and gradients."""
+"""State read after a ``try`` that changes it while an exception may be pending."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generators that call themselves over what is known part by part: trees, nested lists, counts; against plain Python and differences."""
+"""Recursive generators over known structures: trees, nested lists, counts."""
 
 from __future__ import annotations
 

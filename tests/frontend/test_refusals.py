@@ -1,4 +1,4 @@
-"""What constructs are refused for: a program, and what the message says of it."""
+"""Refusals of constructs: programs and messages."""
 
 from __future__ import annotations
 

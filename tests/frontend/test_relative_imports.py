@@ -1,4 +1,4 @@
-"""Imports in functions that are relative to their package."""
+"""Relative imports inside functions."""
 
 from __future__ import annotations
 

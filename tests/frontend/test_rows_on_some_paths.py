@@ -1,4 +1,4 @@
-"""A name is bound to an inner list of a list of lists on some paths only; the outer list has other names: values against plain Python."""
+"""Names bound to an inner list of a list of lists on some paths only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that are sent to generators, what ``yield from`` returns, and functions that ask for the class of their argument."""
+"""Values sent to generators, results of ``yield from``, questions about the class of an argument."""
 
 from __future__ import annotations
 

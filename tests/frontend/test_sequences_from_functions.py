@@ -1,4 +1,4 @@
-"""Lists and tuples that NumPy's functions and methods give: each is asked everything that Python's own can be asked."""
+"""Lists and tuples returned by NumPy: every question of Python's sequences."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ CASES = [case for case in product(GIVERS, QUESTIONS) if "np.unstack" not in case
 @pytest.mark.parametrize(("giver", "question"), CASES)
 def test_what_a_function_gives_answers_as_pythons_own(giver: str, question: str) -> None:
     text = f"def f(x, n):\n    M = np.outer(x, x) + np.eye(3)\n    p = {giver}\n    q = p\n    print({question})\n    return np.sum(x * x) + len(q)\n"
-    made = verdict(text, [np.array([0.7, 0.9, 1.3]), 12])
-    assert (made == "refused") == (giver in UNKNOWN.get(question, ()))
+    outcome = verdict(text, [np.array([0.7, 0.9, 1.3]), 12])
+    assert (outcome == "refused") == (giver in UNKNOWN.get(question, ()))
 
 
 #: lists that are split: NumPy asks for their shape, which they have not

@@ -1,4 +1,4 @@
-"""The class of every sequence that is returned, at any depth: expressions x places in the result, on both targets, against plain Python."""
+"""The class of each returned sequence, at any depth, on both targets, compared with plain Python."""
 
 from __future__ import annotations
 
@@ -97,9 +97,9 @@ def test_named_tuples_in_lists_are_of_their_class(body: str, expected: Any) -> N
     np.testing.assert_allclose(symgrad.grad(f)(X, list(ITEMS)), expected)
 
 
-@pytest.mark.parametrize("made", ["str([Pair(v, v) for v in l]) and x", "[tuple(l) if v > 1.0 else list(l) for v in l]"])
-def test_what_would_lose_its_class_is_refused(made: str) -> None:
-    f = symgrad.from_source(f"def f(x, l):\n    return {made}\n", "f", globals={"Pair": Pair})
+@pytest.mark.parametrize("expression", ["str([Pair(v, v) for v in l]) and x", "[tuple(l) if v > 1.0 else list(l) for v in l]"])
+def test_what_would_lose_its_class_is_refused(expression: str) -> None:
+    f = symgrad.from_source(f"def f(x, l):\n    return {expression}\n", "f", globals={"Pair": Pair})
     with pytest.raises(SymgradError):  # too large for code of its own for each size, in which all of it is known
         symgrad.vjp(f, np.ones((70, 70)), [1.0] * 70)
 

@@ -1,4 +1,4 @@
-"""Sets from outside that are asked, combined and compared: operations x classes x changes between calls, against plain Python."""
+"""Sets from outside: operations x classes x changes between calls, compared with plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions whose answer is the same on every path are settled while compiling: the other answer's code need not be readable."""
+"""Questions with the same answer on every path are decided at compile time."""
 
 from __future__ import annotations
 

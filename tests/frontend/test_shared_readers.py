@@ -1,4 +1,4 @@
-"""``groupby``, ``tee``, ``cmp_to_key``, ``bisect``, ``ChainMap`` and others of Python's modules, against plain Python and differences."""
+"""``groupby``, ``tee``, ``cmp_to_key``, ``bisect``, ``ChainMap`` and others, compared with plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slices of lists and tuples that stand outside the function, whatever they hold, against plain Python and differences."""
+"""Slices of lists and tuples from outside, compared with plain Python and differences."""
 
 from __future__ import annotations
 

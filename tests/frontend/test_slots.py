@@ -1,4 +1,4 @@
-"""Instances of classes with ``__slots__``, with and without a ``__dict__``: read, stored to, differentiated, in every operator."""
+"""Instances of classes with ``__slots__``: read, stored to, differentiated, in every operator."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ def loss(model: Any, x: Any) -> Any:
     return model.loss(x)
 
 
-def made(cls: Any) -> Any:
+def instance_of(cls: Any) -> Any:
     return cls(np.array([1.0, 2.0]), 3.0)
 
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_every_operator(cls: Any) -> None:
-    model, slopes = made(cls), np.array([3.0, 12.0])
+    model, slopes = instance_of(cls), np.array([3.0, 12.0])
     of_w, of_b = np.array([1.8, 4.8]), 1.9
     np.testing.assert_allclose(symgrad.grad(model.loss)(X), slopes)
     np.testing.assert_allclose(symgrad.grad(model.loss, jit=True)(X), slopes)
@@ -81,7 +81,7 @@ def test_every_operator(cls: Any) -> None:
 
 @pytest.mark.parametrize("cls", CLASSES)
 def test_stores_and_later_values(cls: Any) -> None:
-    ours, plain = made(cls), made(cls)
+    ours, plain = instance_of(cls), instance_of(cls)
     derived = symgrad.value_and_grad(ours.counting)
     for k in range(1, 4):
         value, gradient = derived(X)
@@ -92,7 +92,7 @@ def test_stores_and_later_values(cls: Any) -> None:
 
 
 def test_a_slot_without_a_value_is_no_attribute() -> None:
-    model = made(Slotted)
+    model = instance_of(Slotted)
     gradient = symgrad.grad(lambda x: np.sum(x) * (2.0 if hasattr(model, "late") else 1.0))
     assert gradient(X).tolist() == [1.0, 1.0]
     model.late = 0.0

@@ -1,4 +1,4 @@
-"""Finding the text of functions."""
+"""Finding the source of functions."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(tmp_path))
     path = tmp_path / "edited.py"
     path.write_text("def f(x):\n    return x * 2\n\ndef g(x):\n    return x + 1\n")
-    made = importlib.import_module("edited")
+    edited = importlib.import_module("edited")
     linecache.clearcache()
 
     def edit(text: str) -> None:
@@ -175,32 +175,32 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         os.utime(path, (1, 1))
         linecache.checkcache(str(path))
 
-    yield made, edit
+    yield edited, edit
     del sys.modules["edited"]
 
 
 def test_stale_source(module: Any) -> None:
-    made, edit = module
+    edited, edit = module
     edit("import math\n\n\ndef f(x):\n    # a comment\n    return x * 2\n\ndef g(x):\n    return x + 2\n")
-    assert read(made.f).node.lineno == 4, "moved, but the same"
+    assert read(edited.f).node.lineno == 4, "moved, but the same"
     with pytest.raises(StaleSource) as caught:
-        read(made.g)
+        read(edited.g)
     edit("def f(x:")
     with pytest.raises(StaleSource):
-        read(made.f)
+        read(edited.f)
     edit("def f(x):\n    return x * 3\n\ndef g(x):\n    return x + 2\n")
     assert caught.value.hint == "write import importlib, edited; importlib.reload(edited)"
     exec(caught.value.hint.removeprefix("write "))
-    assert read(made.g).line(5) == "    return x + 2"
+    assert read(edited.g).line(5) == "    return x + 2"
 
 
 def test_text_read_before_the_edit_is_kept(module: Any) -> None:
-    made, edit = module
-    assert read(made.g).node.lineno == 4
-    text = "".join(linecache.getlines(made.__file__))
-    Path(made.__file__).write_text("def f(x):\n    return 0\n")
-    assert "".join(linecache.getlines(made.__file__)) == text
-    assert read(made.g).node.lineno == 4
+    edited, edit = module
+    assert read(edited.g).node.lineno == 4
+    text = "".join(linecache.getlines(edited.__file__))
+    Path(edited.__file__).write_text("def f(x):\n    return 0\n")
+    assert "".join(linecache.getlines(edited.__file__)) == text
+    assert read(edited.g).node.lineno == 4
 
 
 def test_doctest() -> None:

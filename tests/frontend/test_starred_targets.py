@@ -1,4 +1,4 @@
-"""Starred targets: what is unpacked x the pattern, for arrays of any length and lists of any length, against plain Python."""
+"""Starred targets: operands x patterns, for arrays and lists of any length, compared with plain Python."""
 
 from __future__ import annotations
 

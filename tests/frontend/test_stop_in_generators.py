@@ -1,4 +1,4 @@
-"""``StopIteration`` in a generator is a ``RuntimeError`` to who goes over it; in the body of a loop over it, it stays what it is."""
+"""``StopIteration`` in a generator becomes a ``RuntimeError``; in the body of a loop it stays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays by strides, the strides of arrays, and the flag that forbids stores."""
+"""Strided arrays, ``strides``, and ``setflags``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Python surely raises: operations that are wrong whatever the numbers are, in places and under handlers."""
+"""Operations that raise for all values, in several places and under handlers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of lists whose numbers are stored where they are: values, derivatives of all kinds and text, against plain Python."""
+"""Lists of lists of numbers, changed in place: values, all derivatives and text, compared with plain Python."""
 
 from __future__ import annotations
 

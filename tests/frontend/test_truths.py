@@ -1,4 +1,4 @@
-"""Bools: which class the answer of a question has that a value is asked, Python's own or NumPy's."""
+"""The class of a bool: Python's or NumPy's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects that are others from round to round: what is stored in one reaches the others where they are it."""
+"""Objects that differ from iteration to iteration: stores to one are visible in the others that alias it."""
 
 from __future__ import annotations
 

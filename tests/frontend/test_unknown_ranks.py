@@ -1,4 +1,4 @@
-"""What is changed in place where it is not known whether it is an array or a number: by every name of it, or refused."""
+"""In-place changes of values that may be arrays or numbers: visible by every name, or refused."""
 
 from itertools import product
 
@@ -17,10 +17,10 @@ CHANGES = ("+= s", "*= y", "-= 1", "/= 2.0", "**= 2")
 
 
 @pytest.mark.sweep(7)
-@pytest.mark.parametrize(("made", "hold", "change"), list(product(OPEN, HOLD, CHANGES)))
-def test_a_change_is_seen_by_every_name(made: str, hold: str, change: str) -> None:
+@pytest.mark.parametrize(("initial", "hold", "change"), list(product(OPEN, HOLD, CHANGES)))
+def test_a_change_is_seen_by_every_name(initial: str, hold: str, change: str) -> None:
     first, target = HOLD[hold]
-    source = f"import numpy as np\ndef f(x, s, n):\n    y = {made}\n    {first or 'pass'}\n    {target} {change}\n    return np.sum(y * y) + np.sum({target})\n"
+    source = f"import numpy as np\ndef f(x, s, n):\n    y = {initial}\n    {first or 'pass'}\n    {target} {change}\n    return np.sum(y * y) + np.sum({target})\n"
     for n in (np.array([2, 3]), np.array([6])):
         verdict = judged(function_of(source), {"x": np.arange(6.0) * 0.3 - 0.7, "s": 0.8, "n": n})
         assert verdict[0] in ("right", "refused", "not taken"), (source, verdict)

@@ -1,4 +1,4 @@
-"""Views that NumPy lets nobody write to, and new axes of an array: they show what is stored in the array later."""
+"""Read-only views and new axes of arrays: later stores are visible in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that are one of several views or arrays, by path or from round to round: stores through them are seen in the array, and its in them."""
+"""Names that are one of several views, by path or iteration: stores through them and through the base."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long slices between sums of extents and indices of loops are: known where it follows, left open where it does not."""
+"""Lengths of slices between sums of extents and loop indices: inferred where they follow."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def kernel_may_be_longer(x: Any, w: Any) -> Any:
     return s
 
 
-def known_in_a_branch(x: Any, w: Any, made: bool) -> Any:
+def known_in_a_branch(x: Any, w: Any, flag: bool) -> Any:
     h, s = x.shape[0] - w.shape[0] + 1, 0.0
-    if made:
+    if flag:
         s += np.sum(np.zeros(h))
     for i in range(w.shape[0]):
         s += np.sum(w[i] * x[i : i + h] ** 2)

@@ -1,4 +1,4 @@
-"""What stands outside a function, in every way that it is read and changed between calls: code is never of yesterday.
+"""Outside objects, read in every way and changed between calls: code is never stale.
 
 Each thing is a text that is run in a module of its own, each way to read it the body of a function, each change a text that is run
 between two calls. After each change value and gradient are those of the function as it is now, on both targets.
@@ -32,7 +32,7 @@ POINT, STEP = 0.7, 1e-6
 class Thing:
     """Something outside: how it is made, the bodies of functions that read it, and what changes it."""
 
-    made: str
+    definition: str
     reads: tuple[str, ...]
     changes: tuple[str, ...]
 
@@ -237,12 +237,12 @@ def module_of(thing: Thing, body: str, name: str) -> types.ModuleType:
     """A module with the thing and the function."""
     head = "def f(a, k=2.0):" if body == "DEFAULTS" else "def f(a, *, k=2.0):" if body == "KEYWORDS" else "def f(a):"
     body = "return a * k" if body in ("DEFAULTS", "KEYWORDS") else body.replace("{name}", name)
-    text = f"{HEAD}NAME = {name!r}\n{thing.made}\n{head}\n    {body}\n"
+    text = f"{HEAD}NAME = {name!r}\n{thing.definition}\n{head}\n    {body}\n"
     path = f"<{name}>"
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
-    made = sys.modules[name] = types.ModuleType(name)
-    exec(compile(text, path, "exec"), made.__dict__)
-    return made
+    module = sys.modules[name] = types.ModuleType(name)
+    exec(compile(text, path, "exec"), module.__dict__)
+    return module
 
 
 def apply(module: types.ModuleType, change: str) -> None:

@@ -1,4 +1,4 @@
-"""``zip`` of known items that differ in kind beside a list whose length shows when the program runs: loops x items, against plain Python."""
+"""``zip`` of items of unlike kinds and a list of dynamic length, compared with plain Python."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from .samples import Sample, a, i, p
 
 def symmetric(extent: int) -> object:
     """A matrix that is its own transpose, positive definite."""
-    made = a(extent, extent)
-    return made @ made.T + extent * np.eye(extent)
+    matrix = a(extent, extent)
+    return matrix @ matrix.T + extent * np.eye(extent)
 
 
 SIGNS = np.array([1.0, -1.0, 1.0])

@@ -15,8 +15,8 @@ Sample = tuple[Callable[..., Any], list[Any], dict[str, Any]]
 
 def a(*shape: int) -> Any:
     """Numbers around 0, none of them near a kink."""
-    made = GENERATOR.normal(size=shape)
-    return made + np.sign(made) * 0.05
+    array = GENERATOR.normal(size=shape)
+    return array + np.sign(array) * 0.05
 
 
 def p(*shape: int) -> Any:

@@ -1,4 +1,4 @@
-"""Each tensor function, through the record: first and second derivative against differences, and float32 kept."""
+"""Each tensor function, recorded: first and second derivative against differences; float32 stays float32."""
 
 from __future__ import annotations
 

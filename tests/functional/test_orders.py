@@ -1,4 +1,4 @@
-"""Each tensor function: third derivatives against differences of second ones; arrays without axes and without elements."""
+"""Each tensor function: third derivatives; 0-d and empty arrays."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .test_functions import NAMES, SAMPLES, STEP, active, direction, recorded
 Sample = tuple[Callable[..., Any], list[Any], dict[str, Any]]
 
 
-def contracted(found: list[Any], directions: list[Any]) -> Any:
+def contracted(gradients: list[Any], directions: list[Any]) -> Any:
     """The sum of gradients times directions, None if there is none."""
-    parts = [(g * Tensor(d)).sum() for g, d in zip(found, directions, strict=True) if g is not None]
+    parts = [(g * Tensor(d)).sum() for g, d in zip(gradients, directions, strict=True) if g is not None]
     return sum(parts[1:], parts[0]) if parts else None
 
 
@@ -41,18 +41,18 @@ def test_third_derivative(function: Callable[..., Any], inputs: list[Any], setti
     sources, curve = second(0.0)
     if curve is None:
         return
-    found = contracted(grad(curve, sources, allow_unused=True), directions)
+    third = contracted(grad(curve, sources, allow_unused=True), directions)
     up, down = second(STEP)[1].item(), second(-STEP)[1].item()
-    made = 0.0 if found is None else found.item()
-    assert made == pytest.approx((up - down) / (2 * STEP), rel=1e-4, abs=1e-4 * max(1.0, abs(up)))
+    number = 0.0 if third is None else third.item()
+    assert number == pytest.approx((up - down) / (2 * STEP), rel=1e-4, abs=1e-4 * max(1.0, abs(up)))
 
 
 def is_elementwise(sample: Sample) -> bool:
     """Do all inputs and the result have one shape, whatever it is?"""
     function, inputs, settings = sample
     shapes = {np.shape(v) for v in inputs if v is not None}
-    made = function(*inputs, **settings)
-    return len(shapes) == 1 and not isinstance(made, tuple) and np.shape(made) in shapes and function.__name__ not in SHAPED
+    result = function(*inputs, **settings)
+    return len(shapes) == 1 and not isinstance(result, tuple) and np.shape(result) in shapes and function.__name__ not in SHAPED
 
 
 #: keep the shape of their input, but not element by element
@@ -83,5 +83,5 @@ def test_arrays_without_axes(function: Callable[..., Any], inputs: list[Any], se
 def test_arrays_without_elements(function: Callable[..., Any], inputs: list[Any], settings: dict[str, Any]) -> None:
     sources, outs = recorded(function, [np.empty((0, 3), v.dtype) for v in inputs], settings)
     assert [o.shape for o in outs] == [[0, 3]]
-    for found in grad(outs, sources, allow_unused=True):
-        assert found is None or found.shape == [0, 3]
+    for gradient in grad(outs, sources, allow_unused=True):
+        assert gradient is None or gradient.shape == [0, 3]

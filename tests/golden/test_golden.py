@@ -1,4 +1,4 @@
-"""Emitted gradients of well-known programs: as kept, and right.
+"""Emitted gradients of well-known programs equal the stored texts and are correct.
 
 A change of the text is looked at as one looks at a change of code: ``python -m tests.golden --write``, then the diff.
 """

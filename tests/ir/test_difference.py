@@ -1,4 +1,4 @@
-"""What changed between two stages, with names that stand for the same value in both."""
+"""The difference between two stages, with names that denote the same value in both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import symgrad
 from symgrad.derivatives import derive
 from symgrad.errors import BadArgument
 from symgrad.ir.core import Func
-from symgrad.ir.difference import difference, matching, renamed, taken
+from symgrad.ir.difference import difference, first_free_numbers, matching, renamed
 from symgrad.ir.parse import parse
 from symgrad.ir.show import show
 from symgrad.parameters import Options
@@ -52,7 +52,7 @@ def test_the_renamed_text_is_the_same_function(program: Program) -> None:
     stages = stages_of(program)
     for first, second in itertools.pairwise(stages.values()):
         before, after = show(first).splitlines(), show(second).splitlines()
-        text = "\n".join(renamed(after, matching(before, after), taken(before))) + "\n"
+        text = "\n".join(renamed(after, matching(before, after), first_free_numbers(before))) + "\n"
 
         assert show(parse(text)) == show(second)
 

@@ -1,4 +1,4 @@
-"""The faithful form of functions: everything that can differ shows in it, and what it cannot say it refuses."""
+"""The serialised form of functions: every difference is visible, and what cannot be written is refused."""
 
 from __future__ import annotations
 
@@ -68,19 +68,19 @@ CONSTANTS = [Const(v) for v in (7, 7.0, -0.0, 0.0, math.inf, 1j, "7", None, (7,)
 
 def parts(func: Func) -> list[Any]:
     """Everything that a function is made of and that can be changed, once."""
-    found: dict[int, Any] = {}
+    pieces: dict[int, Any] = {}
 
     def visit(value: Any) -> None:
         if isinstance(value, list):
             for item in value:
                 visit(item)
-        elif isinstance(value, HOLDERS) and id(value) not in found:
-            found[id(value)] = value
+        elif isinstance(value, HOLDERS) and id(value) not in pieces:
+            pieces[id(value)] = value
             for field in dataclasses.fields(value):
                 visit(getattr(value, field.name))
 
     visit(func)
-    return list(found.values())
+    return list(pieces.values())
 
 
 def others(value: Any) -> list[Any]:
@@ -101,10 +101,10 @@ def others(value: Any) -> list[Any]:
         case dict():
             return [{**value, "more": 1}, dict(reversed(value.items()))]
         case list():
-            made = [value[:-1], value[::-1], [*value, *value[:1]]]
+            variants = [value[:-1], value[::-1], [*value, *value[:1]]]
             for k, item in enumerate(value):
-                made += [[*value[:k], new, *value[k + 1 :]] for new in ([] if isinstance(item, HOLDERS) else others(item))]
-            return [new for new in made if new != value]
+                variants += [[*value[:k], new, *value[k + 1 :]] for new in ([] if isinstance(item, HOLDERS) else others(item))]
+            return [new for new in variants if new != value]
     return []
 
 

@@ -1,4 +1,4 @@
-"""The text form: what is printed is read back, and what cannot be read is told with its line."""
+"""The text form of the IR: printed functions are parsed back; errors name their line."""
 
 from __future__ import annotations
 
@@ -165,10 +165,10 @@ def test_a_type_that_is_printed_is_read_back(type_: Type) -> None:
     "value", [1, -1, 0.5, -0.0, 1e-300, float("inf"), -float("inf"), 1j, (1 - 2j), complex("inf"), True, None, "a'b\"c\\ @ "]
 )
 def test_a_constant_that_is_printed_is_read_back(value: object) -> None:
-    (made,) = parse(show(Func("f", Block([], [], [Const(value)])))).body.yields
+    (constant,) = parse(show(Func("f", Block([], [], [Const(value)])))).body.yields
 
-    assert isinstance(made, Const)
-    assert made.key() == Const(value).key()
+    assert isinstance(constant, Const)
+    assert constant.key() == Const(value).key()
 
 
 @pytest.mark.parametrize("value", [None, True, 3, -2.5, "f32", (0, 1), (0,), (), [1, (2,)], "", float("nan")])

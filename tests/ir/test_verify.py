@@ -1,4 +1,4 @@
-"""What the verifier lets pass and what it refuses, each with the words it says."""
+"""The verifier: accepted and refused functions, with messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``docs/language.md`` is what the examples say, each example is what its class says, and nothing of Python is left out unsaid."""
+"""``docs/language.md`` equals the examples, each example has its class, and no construct of Python is left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays that loops go through by columns: which are laid out anew, and that both targets agree."""
+"""Arrays traversed by columns: which get another layout, and that both targets agree."""
 
 from __future__ import annotations
 

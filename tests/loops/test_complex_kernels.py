@@ -1,4 +1,4 @@
-"""Kernels of complex numbers beside the same derivatives as NumPy code; nothing falls back.
+"""Kernels of complex numbers, compared with the NumPy code; none falls back.
 
 The derivatives of the NumPy code are compared with differences in ``tests/ops/test_complex.py``; two of each field's programs are here too.
 """

@@ -1,4 +1,4 @@
-"""Functions that call themselves as often as a static number says: inlined, so kernels hold them."""
+"""Recursive functions of static depth are inlined into kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that return early: what only one path asks of the arguments does not keep the kernel from the other."""
+"""Functions with early returns: requirements of one path do not prevent a kernel for the other."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def f(u, w, n):
 
 def programs() -> list[tuple[Any, str]]:
     """A function for each test with each kind of body, each with another pair of results."""
-    made = []
+    texts = []
     pairs = itertools.cycle(zip([*EARLY, *EARLY[1:], *EARLY[2:]], itertools.cycle(LATE)))
     for (shape, test), (early, late) in zip(itertools.product(SHAPES, TESTS), pairs):
         text = shape.format(test=test, early=early, late=late)
-        made.append((symgrad.from_source(text, "f"), text))
-    return made
+        texts.append((symgrad.from_source(text, "f"), text))
+    return texts
 
 
 def arguments(n: int, more: int = 0) -> tuple[Any, ...]:
@@ -72,12 +72,12 @@ def arguments(n: int, more: int = 0) -> tuple[Any, ...]:
 @pytest.mark.parametrize(("function", "text"), programs()[::2], ids=lambda p: p.strip() if isinstance(p, str) else "")
 def test_early_returns_are_compiled(function: Any, text: str) -> None:
     calls = [arguments(n) for n in (0, 2, 5, 0, 0, 3)] + ([arguments(4, 2)] * 2 if "len(w)" in text else [])
-    for given, gradients in agreed(function, ("u",), calls):
+    for argument, gradients in agreed(function, ("u",), calls):
         assert all(np.all(np.isfinite(g)) for g in gradients)
-        if len(given[0]):
-            check_grads(function, given, wrt="u")
-    for given in calls:
-        assert stays(function, *given, wrt="u"), f"NumPy code runs for {len(given[0])} elements"
+        if len(argument[0]):
+            check_grads(function, argument, wrt="u")
+    for argument in calls:
+        assert stays(function, *argument, wrt="u"), f"NumPy code runs for {len(argument[0])} elements"
 
 
 def test_what_is_returned_has_the_same_type_on_both_targets() -> None:

@@ -1,4 +1,4 @@
-"""What a function does beside computing, and its kernel does not: once, in order, behind the kernel."""
+"""Side effects that a kernel does not have: executed once, in order, after the kernel."""
 
 from __future__ import annotations
 

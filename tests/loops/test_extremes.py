@@ -1,4 +1,4 @@
-"""Shares of an extreme: loops leave out what is zero, and the result is that of the NumPy code with ties, infinities and nan."""
+"""Gradients of extremes with ties, infinities and NaN: kernels equal the NumPy code."""
 
 from __future__ import annotations
 

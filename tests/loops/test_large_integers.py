@@ -1,4 +1,4 @@
-"""Integers beyond what floats and 64 bits hold mean in kernels what they mean in Python: else the kernel leaves it to NumPy's code."""
+"""Integers beyond 53 and 64 bits: kernels give Python's result, or leave the call to the NumPy code."""
 
 from __future__ import annotations
 

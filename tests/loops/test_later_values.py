@@ -1,4 +1,4 @@
-"""Kernels that a call has verified, called again with numbers at the ends of what floats hold, with infinities and nan."""
+"""Verified kernels called again with extreme numbers, infinities and NaN."""
 
 from __future__ import annotations
 

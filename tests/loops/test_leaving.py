@@ -1,4 +1,7 @@
-"""What a kernel leaves for: branches that print, and operations whose exceptions a handler takes. The NumPy code then runs instead."""
+"""Side exits of kernels: branches that print, and operations whose exceptions are handled.
+
+The NumPy code then runs instead.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of numbers among the arguments and gradients of kernels: the same as from NumPy code, of the same classes."""
+"""Lists of numbers as arguments and gradients of kernels: equal to the NumPy code, with the same classes."""
 
 from __future__ import annotations
 

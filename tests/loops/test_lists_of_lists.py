@@ -1,4 +1,4 @@
-"""Lists of lists in kernels: read, stored to, saved, added to, against the NumPy code and differences; lists that are only counted."""
+"""Lists of lists in kernels: read, stored to, saved, added to, compared with the NumPy code."""
 
 from __future__ import annotations
 

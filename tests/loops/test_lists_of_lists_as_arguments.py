@@ -1,4 +1,4 @@
-"""Lists of lists among the arguments and gradients of kernels: the same as from NumPy code, whatever the lengths of their lists."""
+"""Lists of lists as arguments and gradients of kernels, whatever the lengths."""
 
 from __future__ import annotations
 

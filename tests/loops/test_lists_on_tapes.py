@@ -1,4 +1,4 @@
-"""Kernels that save lists and inner tapes, hold lists of arrays that are stored to, and begin cotangents of arrays as the number zero."""
+"""Kernels that save lists and inner tapes, and hold lists of arrays that are stored to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels that short lists make long: they are made once more for lists of any length, and the shorter ones are compiled."""
+"""Kernels that short lists make long: generated for any length instead, the shorter text is compiled."""
 
 from __future__ import annotations
 

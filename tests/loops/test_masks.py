@@ -1,4 +1,4 @@
-"""Masks as predicates: both targets agree, with differences as well, and nothing is gathered where a sum over the whole does."""
+"""Masks as predicates: both targets agree, and sums under a mask gather nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Products and sums of narrow integers, which wrap in NumPy and grow in numba: kernels compute what NumPy does, or leave it to it."""
+"""Narrow integers, which wrap in NumPy and grow in numba: kernels give NumPy's results, or leave the call."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ USES = "{0} @ x|np.dot(x, {0})|np.einsum('ij,j->i', {0}, x)|np.sum({0} * x, axis
 @pytest.mark.parametrize("use", USES.split("|"))
 @pytest.mark.parametrize("product", [p.strip() for p in PRODUCTS.split("|")])
 def test_narrow_integers_wrap_in_kernels(product: str, use: str, dtype: str) -> None:
-    given = {"x": np.linspace(0.3, 1.0, 4), "i": np.array([1, 100, 3, 120], dtype) * (30_000 if dtype == "int32" else 1)}
-    verdict, words = judged(function_of(f"import numpy as np\ndef f(x, i):\n    return {use.format(product)}"), given, jit=True)
+    arguments = {"x": np.linspace(0.3, 1.0, 4), "i": np.array([1, 100, 3, 120], dtype) * (30_000 if dtype == "int32" else 1)}
+    verdict, words = judged(function_of(f"import numpy as np\ndef f(x, i):\n    return {use.format(product)}"), arguments, jit=True)
     assert verdict == "right", words

@@ -1,4 +1,4 @@
-"""Products of all pairs of vectors, taken in two loops: one product of matrices in the kernel, and so is the adjoint."""
+"""Products of all pairs of vectors in two loops: one matrix product in the kernel and in the adjoint."""
 
 from __future__ import annotations
 

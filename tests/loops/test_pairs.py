@@ -1,4 +1,4 @@
-"""Loops against files of pairs: text before, text after; and both mean the same, run op by op.
+"""Lowerings against files of pairs: IR text before and after, both executed.
 
 A file is named for the module that it shows. ``--update-golden`` writes what comes after anew; read the difference.
 """
@@ -77,7 +77,7 @@ FILES = sorted(HERE.glob("*.ir"))
 CASES = [pytest.param(path.stem, b, a, id=f"{path.stem}: {title}") for path in FILES for title, b, a in pairs(path)]
 
 
-def made(name: str, before: str) -> Func:
+def lowered(name: str, before: str) -> Func:
     func = parse(before)
     run = PASSES.get(name)
     return to_loops(func) if run is None else run(func)
@@ -85,7 +85,7 @@ def made(name: str, before: str) -> Func:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_the_text_before_becomes_the_text_after(path: Path, request: pytest.FixtureRequest) -> None:
-    shown = [(title, before, show(made(path.stem, before))) for title, before, _ in pairs(path)]
+    shown = [(title, before, show(lowered(path.stem, before))) for title, before, _ in pairs(path)]
     text = "\n".join(f"--- {title}\n{before}\n{BECOMES}\n{after}" for title, before, after in shown)
     if request.config.getoption("--update-golden"):
         path.write_text(text)

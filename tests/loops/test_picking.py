@@ -1,4 +1,4 @@
-"""Functions that pick, leave out, count, repeat, round or compare by index or tolerance, in kernels: later data and layouts, both targets."""
+"""Selecting, counting, repeating, rounding and comparing functions in kernels: later data and layouts."""
 
 from __future__ import annotations
 

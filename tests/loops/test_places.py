@@ -1,4 +1,4 @@
-"""Places counted from the end, in parts of arrays and in arrays that are never memory: as NumPy finds them, on both targets."""
+"""Negative indices, in parts of arrays and in unmaterialised arrays, on both targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pullbacks in kernels: what the first half keeps of each round, the second reads as often as it is called, and changes nothing of it."""
+"""Pullbacks in kernels: values saved per iteration, read by any number of calls of the second half."""
 
 from __future__ import annotations
 
@@ -258,15 +258,15 @@ def of_structures(p, x, n):
 
 
 def test_what_kernels_do_not_take_runs_again_with_the_arguments_of_then(monkeypatch: pytest.MonkeyPatch) -> None:
-    def given() -> Any:
+    def arguments() -> Any:
         return {"y": np.array([0.3, -0.2]), "b": (0.7, 3.0)}, np.array([1.0, 2.0])
 
-    def not_taken(*given: Any) -> Any:
+    def not_taken(*arguments: Any) -> Any:
         raise TypeError
 
-    p, x = given()
+    p, x = arguments()
     _, pullback = symgrad.vjp(of_structures, p, x, 3, wrt=("p", "x"), jit=True)
-    _, plain = symgrad.vjp(of_structures, *given(), 3, wrt=("p", "x"))
+    _, plain = symgrad.vjp(of_structures, *arguments(), 3, wrt=("p", "x"))
     p["y"][:], p["b"], x[:] = 9.0, (4.0, 4.0), 5.0
     left = left_to_numpy(pullback)
 

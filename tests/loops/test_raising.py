@@ -1,4 +1,4 @@
-"""What raises on one target raises on the other, the same error with the same text; and stores that overlap what they read."""
+"""Exceptions on both targets: the same error with the same text; stores that overlap their reads."""
 
 from __future__ import annotations
 

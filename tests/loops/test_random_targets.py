@@ -1,4 +1,4 @@
-"""Random programs on both targets: the compiled loops give what the NumPy code gives, and raise what it raises."""
+"""Random programs on both targets: the same results and exceptions."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def check(seed: int, length: int) -> bool | None:
 def run(count: int, length: int, first: int = 0) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = [check(seed, length) for seed in range(first, first + count)]
-    taken = [is_compiled for is_compiled in found if is_compiled is not None]
-    print(f"{sum(taken)} compiled, {len(taken) - sum(taken)} run as NumPy code, {len(found) - len(taken)} refused")
+        outcomes = [check(seed, length) for seed in range(first, first + count)]
+    taken = [is_compiled for is_compiled in outcomes if is_compiled is not None]
+    print(f"{sum(taken)} compiled, {len(taken) - sum(taken)} run as NumPy code, {len(outcomes) - len(taken)} refused")
     assert sum(taken) >= COMPILED * len(taken)
 
 
@@ -90,9 +90,9 @@ def check_arrays(seed: int, length: int) -> bool | None:
 def run_arrays(count: int, length: int, first: int = 0) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = [check_arrays(seed, length) for seed in range(first, first + count)]
-    print(f"{found.count(True)} compiled, {found.count(False)} run as NumPy code, {found.count(None)} refused")
-    assert found.count(True) >= COMPILED_ARRAYS * (count - found.count(None))
+        outcomes = [check_arrays(seed, length) for seed in range(first, first + count)]
+    print(f"{outcomes.count(True)} compiled, {outcomes.count(False)} run as NumPy code, {outcomes.count(None)} refused")
+    assert outcomes.count(True) >= COMPILED_ARRAYS * (count - outcomes.count(None))
 
 
 def test_random_programs_of_arrays_give_the_same_on_both_targets() -> None:
@@ -112,27 +112,27 @@ def pulled(pullback: Callable[..., Any], seeds: Sequence[float]) -> list[Any]:
     return [outcome(pullback, seed) for seed in seeds]
 
 
-def check_pullback(text: str, given: Callable[[], tuple[Any, ...]]) -> bool | None:
+def check_pullback(text: str, arguments_of: Callable[[], tuple[Any, ...]]) -> bool | None:
     """Call the pullbacks of both targets for several seeds, one of them twice; were there kernels, None if it is refused?"""
     with loaded(text) as function, np.errstate(all="ignore"):
-        wrt = tuple(range(len(given())))
+        wrt = tuple(range(len(arguments_of())))
         try:
-            out, plain = symgrad.vjp(function, *given(), wrt=wrt)
+            out, plain = symgrad.vjp(function, *arguments_of(), wrt=wrt)
         except (symgrad.SymgradError, ArithmeticError, ValueError, IndexError):
             return None
-        found, pullback = symgrad.vjp(function, *given(), wrt=wrt, jit="auto")
+        value, pullback = symgrad.vjp(function, *arguments_of(), wrt=wrt, jit="auto")
         one, other = (pulled(p, (1.0, -0.5, 1.0)) for p in (pullback, plain))
-        assert same((found, one), (out, other), 1e-9, 1e-11), f"{one}, not {other}\n{text}"
+        assert same((value, one), (out, other), 1e-9, 1e-11), f"{one}, not {other}\n{text}"
         return any(name.endswith("_backward_kernel") for name in pullback.__code__.co_names)
 
 
 def run_pullbacks(count: int, length: int, first: int = 0) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = [check_pullback(random_program(seed, length), arguments) for seed in range(first, first + count)]
-        found += [check_pullback(*random_array_program(seed, length)) for seed in range(first, first + count)]
-    print(f"{found.count(True)} compiled, {found.count(False)} run as NumPy code, {found.count(None)} refused")
-    assert found.count(True) >= COMPILED_ARRAYS * (len(found) - found.count(None))
+        outcomes = [check_pullback(random_program(seed, length), arguments) for seed in range(first, first + count)]
+        outcomes += [check_pullback(*random_array_program(seed, length)) for seed in range(first, first + count)]
+    print(f"{outcomes.count(True)} compiled, {outcomes.count(False)} run as NumPy code, {outcomes.count(None)} refused")
+    assert outcomes.count(True) >= COMPILED_ARRAYS * (len(outcomes) - outcomes.count(None))
 
 
 def test_pullbacks_of_random_programs_give_the_same_on_both_targets() -> None:

@@ -1,4 +1,4 @@
-"""What a notice says of a function that has no compiled form: the line, the words that stand there, and why, in plain words."""
+"""Notices about functions without a compiled form: line, source text and reason."""
 
 from __future__ import annotations
 

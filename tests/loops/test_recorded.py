@@ -1,4 +1,4 @@
-"""What loops and branches print is printed behind the kernel: the same text, once, in order."""
+"""Prints in loops and branches appear after the kernel: the same text, once, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers in kernels mean what they mean in Python and NumPy: values, types, and what raises."""
+"""Numbers in kernels: values, types and exceptions of Python and NumPy."""
 
 from __future__ import annotations
 
@@ -123,10 +123,10 @@ def test_narrow_floats_stay_narrow_where_loops_and_branches_meet(function: Any, 
 
 def test_where_values_lie_in_memory_is_not_seen_in_the_text() -> None:
     text = "def f(x, a, b, c):\n    for i in range(a * b + c):\n        x = x * x\n    return x"
-    random, held, found = Random(0), [], set()
+    random, held, texts = Random(0), [], set()
     for _ in range(12):
         held += [[object() for _ in range(random.randint(1, 500))] for _ in range(9)]
         del held[::2]
-        found.add(symgrad.grad(symgrad.from_source(text), jit=True).source(1.0, 2, 3, 4))
+        texts.add(symgrad.grad(symgrad.from_source(text), jit=True).source(1.0, 2, 3, 4))
 
-    assert len(found) == 1
+    assert len(texts) == 1

@@ -1,4 +1,4 @@
-"""Derivatives of derivatives as kernels: what a tape holds has cotangents on a tape of its own."""
+"""Second derivatives as kernels: cotangents of tape items on tapes of their own."""
 
 from __future__ import annotations
 

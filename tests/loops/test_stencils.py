@@ -1,4 +1,4 @@
-"""Adjoints of stencils: gathered from an array with zeros around it where all stores add shifts of it, else as they stand."""
+"""Adjoints of stencils: gathered from a padded array where all stores are shifts."""
 
 from __future__ import annotations
 

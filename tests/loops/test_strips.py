@@ -1,4 +1,4 @@
-"""Kernels that run strip by strip, at lengths around those of strips: short ones, so that there are several."""
+"""Tiled kernels at lengths around that of a tile."""
 
 from __future__ import annotations
 
@@ -114,10 +114,10 @@ def test_strips_give_what_the_numpy_code_gives_at_every_length(function: Callabl
 
 
 def test_what_is_run_in_strips() -> None:
-    found = {function.__name__: strips_in(function) for function in FUNCTIONS}
+    counts = {function.__name__: strips_in(function) for function in FUNCTIONS}
 
-    assert [name for name, count in found.items() if not count] == ["elements_meet", "products_of_rounds"]
-    assert set(found.values()) == {0, 1}
+    assert [name for name, count in counts.items() if not count] == ["elements_meet", "products_of_rounds"]
+    assert set(counts.values()) == {0, 1}
 
 
 def test_a_check_in_a_loop_is_made_for_no_elements_too() -> None:

@@ -1,4 +1,4 @@
-"""What kernels save for the backward half: a place for each round wherever a range begins, and one array for all its views."""
+"""Tapes of kernels: a slot for each iteration of any range, and one array for all its views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Both targets on programs of arrays: the compiled loops give what the NumPy code gives."""
+"""Both targets on array programs: the compiled loops give the results of the NumPy code."""
 
 from __future__ import annotations
 

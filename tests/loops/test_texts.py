@@ -1,4 +1,4 @@
-"""Texts and sets in kernels, against the NumPy code and differences; what is sorted once, and rounded."""
+"""Texts and sets in kernels, compared with the NumPy code; shared sorting; rounding."""
 
 from __future__ import annotations
 

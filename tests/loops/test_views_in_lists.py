@@ -1,4 +1,4 @@
-"""Kernels whose lists hold views of arrays: of what is stored to before, behind and in between; each against differences, and Python.
+"""Kernels whose lists hold views of arrays that are stored to, compared with differences and Python.
 
 Where nothing is stored behind a view, the kernel has it; where something is, NumPy code runs. The verdict is right either way.
 """

@@ -1,4 +1,4 @@
-"""Kernels for one row or construct each: contractions, lists, what is computed on whole arrays; both targets agree, and differences do."""
+"""Kernels for one row or construct each: both targets agree with differences."""
 
 from __future__ import annotations
 
@@ -75,10 +75,10 @@ def broadcast_stack(x, y):
 
 
 def grown(x):
-    found = []
+    items = []
     for v in x:
-        found.append(v * v + 1.0)
-    return np.sum(np.array(found) ** 1.5)
+        items.append(v * v + 1.0)
+    return np.sum(np.array(items) ** 1.5)
 
 
 def comprehended(x):
@@ -93,26 +93,26 @@ def states(x):
 
 
 def replaced(x):
-    found = [0.0] * len(x)
+    items = [0.0] * len(x)
     for k in range(len(x)):
-        found[k] = found[k - 1] * 0.5 + x[k]
-    return found[-1] * found[0]
+        items[k] = items[k - 1] * 0.5 + x[k]
+    return items[-1] * items[0]
 
 
 def kept_if(x):
-    found = []
+    items = []
     for v in x:
         if v > 0.0:
-            found.append(v * 2.0)
+            items.append(v * 2.0)
     total = 0.0
-    for k in range(len(found)):
-        total = total + found[k] ** 2
+    for k in range(len(items)):
+        total = total + items[k] ** 2
     return total
 
 
 def sliced(x):
-    found = list(x * x)
-    return sum(found[1:]) * found[0] + sum(found[:2] + found[-2:])
+    items = list(x * x)
+    return sum(items[1:]) * items[0] + sum(items[:2] + items[-2:])
 
 
 def nested(x):
@@ -130,8 +130,8 @@ def turned_by(x):
 
 
 def crossed(x, y):
-    found = np.cross(x, y)
-    return found @ found + found[0]
+    product = np.cross(x, y)
+    return product @ product + product[0]
 
 
 def slopes(x):

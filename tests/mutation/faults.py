@@ -124,9 +124,9 @@ class Place(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> ast.AST:
         if node is self.target:
-            made = self.edit(node)
-            assert made is not None
-            return ast.copy_location(made, node)
+            edited = self.edit(node)
+            assert edited is not None
+            return ast.copy_location(edited, node)
         return self.generic_visit(node)
 
 
@@ -194,10 +194,10 @@ def chosen(root: Path, package: str, count: int, seed: int, reached: dict[str, s
         for fault in faults_of(root, module, lines) if lines else ():
             by_kind[fault.kind].append(fault)
     annotated = {module: annotations(root / module) for module in reached if (root / module).is_file()}
-    for kind, found in by_kind.items():
-        random.shuffle(found)
-        by_kind[kind] = [fault for fault in found if fault.number not in annotated[fault.module]]
-    made: list[Fault] = []
-    while len(made) < count and any(by_kind.values()):
-        made += [found.pop() for found in by_kind.values() if found]
-    return made[:count]
+    for kind, faults in by_kind.items():
+        random.shuffle(faults)
+        by_kind[kind] = [fault for fault in faults if fault.number not in annotated[fault.module]]
+    selection: list[Fault] = []
+    while len(selection) < count and any(by_kind.values()):
+        selection += [faults.pop() for faults in by_kind.values() if faults]
+    return selection[:count]

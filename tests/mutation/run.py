@@ -103,21 +103,21 @@ class Laboratory:
         programs = self.faulty(fault, lambda: self.run("trial", jit, "trial"))
         if not isinstance(programs, dict):
             return Verdict(fault, "error", {"error": [str(programs)]})
-        found: dict[str, list[str]] = {judge: [] for judge in ("error", "first", "slopes", "suite", "text")}
+        verdicts_by_judge: dict[str, list[str]] = {judge: [] for judge in ("error", "first", "slopes", "suite", "text")}
         for name, after in programs.items():
             before = base[name]
             if after["text"] != before["text"]:
-                found["text"].append(name)
+                verdicts_by_judge["text"].append(name)
             for judge in ("first", "slopes", "suite"):
                 if after[judge] != before[judge]:
                     loud = after[judge].startswith(LOUD)
-                    found["error" if loud else judge].append(name)
-        if found["error"] and not found["first"] and not found["suite"]:
-            return Verdict(fault, "error", found)
+                    verdicts_by_judge["error" if loud else judge].append(name)
+        if verdicts_by_judge["error"] and not verdicts_by_judge["first"] and not verdicts_by_judge["suite"]:
+            return Verdict(fault, "error", verdicts_by_judge)
         for judge, verdict in (("first", "first call"), ("slopes", "gradient"), ("suite", "differences")):
-            if found[judge]:
-                return Verdict(fault, verdict, found)
-        return Verdict(fault, "nobody", found)
+            if verdicts_by_judge[judge]:
+                return Verdict(fault, verdict, verdicts_by_judge)
+        return Verdict(fault, "nobody", verdicts_by_judge)
 
 
 def tried(faults: int, seeds: list[int], only: str | None, minutes: float, say: Any = print) -> list[Verdict]:
@@ -129,7 +129,7 @@ def tried(faults: int, seeds: list[int], only: str | None, minutes: float, say: 
         for package, count in PACKAGES.items():
             if only not in (None, package):
                 continue
-            lines = {name: set(found) for name, found in laboratory.run("reached", package == "loops", "reached").items()}
+            lines = {name: set(lines_of) for name, lines_of in laboratory.run("reached", package == "loops", "reached").items()}
             for seed in seeds:
                 for fault in chosen(laboratory.package, package, max(1, round(count * share)), seed, lines):
                     if fault not in verdicts:
@@ -141,18 +141,18 @@ def tried(faults: int, seeds: list[int], only: str | None, minutes: float, say: 
 
 def against_tests(laboratory: Laboratory, verdicts: dict[Fault, Verdict], minutes: float, say: Any) -> None:
     """Try what nobody has found against the tests."""
-    left = [fault for fault, made in verdicts.items() if made.verdict == "nobody"]
+    left = [fault for fault, verdict in verdicts.items() if verdict.verdict == "nobody"]
     suite = Suite(laboratory.place, laboratory.package, minutes)
     for fault, test in suite.survivors(left, laboratory.faulty):
-        made = verdicts[fault]
-        made.test = test or reason(fault) or ""
-        made.verdict = "tests" if test else "equivalent" if made.test else "nobody"
-        say(f"{made.verdict:11s} {fault}\n            {made.test}", flush=True)
+        verdict = verdicts[fault]
+        verdict.test = test or reason(fault) or ""
+        verdict.verdict = "tests" if test else "equivalent" if verdict.test else "nobody"
+        say(f"{verdict.verdict:11s} {fault}\n            {verdict.test}", flush=True)
 
 
-def table(made: list[Verdict]) -> str:
+def table(verdicts: list[Verdict]) -> str:
     """The verdicts by package."""
-    counts = Counter((one.fault.module.partition("/")[0], one.verdict) for one in made)
+    counts = Counter((one.fault.module.partition("/")[0], one.verdict) for one in verdicts)
     lines = [f"{'':10s}" + "".join(f"{verdict:>12s}" for verdict in (*VERDICTS, "all"))]
     for package in (*PACKAGES, "all"):
         row = [sum(n for (p, v), n in counts.items() if package in (p, "all") and v == verdict) for verdict in VERDICTS]
@@ -169,10 +169,10 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=5.0, help="for the tests of one fault in one row of suite.py")
     parser.add_argument("--out", help="a file for what became of each fault")
     asked = parser.parse_args()
-    made = tried(asked.faults, asked.seeds, asked.only, asked.minutes)
+    verdicts = tried(asked.faults, asked.seeds, asked.only, asked.minutes)
     if asked.out:
-        Path(asked.out).write_text(json.dumps([(astuple(one.fault), one.verdict, one.programs, one.test) for one in made], indent=1))
-    print(table(made))
+        Path(asked.out).write_text(json.dumps([(astuple(one.fault), one.verdict, one.programs, one.test) for one in verdicts], indent=1))
+    print(table(verdicts))
 
 
 if __name__ == "__main__":

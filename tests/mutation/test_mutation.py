@@ -1,4 +1,4 @@
-"""Faults in the package itself: what the edits are, how tests are tried on them, and, slowly, that none is overlooked."""
+"""Faults put into the package itself: the edits, how tests run on them, and (slow) that each is detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that tell faults of the frontend which no other fast test told: value and gradient beside differences."""
+"""Programs that detect faults of the frontend which no other fast test detects."""
 # ruff: noqa: B007, F841 - the constructs are the point
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ OUTSIDE = Scaled()
 
 @right
 def methods_of_classes_by_instances(x):
-    made = Scaled()
-    return made.twice(x[0]) * made.scaled(x[1]) + OUTSIDE.twice(x[2]) * OUTSIDE.scaled(x[3]) + Derived().four_times(x[0])
+    scaled = Scaled()
+    return scaled.twice(x[0]) * scaled.scaled(x[1]) + OUTSIDE.twice(x[2]) * OUTSIDE.scaled(x[3]) + Derived().four_times(x[0])
 
 
 @right

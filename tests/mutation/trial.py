@@ -29,8 +29,8 @@ def program_set() -> tuple[list[Any], list[Any]]:
     groups: dict[str, list[Any]] = {}
     for program in PROGRAMS:
         groups.setdefault(program.group, []).append(program)
-    ordered = {name: sorted(found, key=lambda p: len(p.function.__code__.co_code)) for name, found in groups.items()}
-    picked = {name: found[len(found) // 2] for name, found in ordered.items() if name not in ("draws", "long")}
+    ordered = {name: sorted(programs, key=lambda p: len(p.function.__code__.co_code)) for name, programs in groups.items()}
+    picked = {name: programs[len(programs) // 2] for name, programs in ordered.items() if name not in ("draws", "long")}
     return list(picked.values()), [picked[name] for name in COMPILED]
 
 
@@ -55,24 +55,24 @@ def expected(program: Any) -> tuple[Any, list[float]]:
     return float(program.function(*program.arguments(size))), slopes
 
 
-def right(program: Any, made: Any, wanted: tuple[Any, list[float]]) -> bool:
+def right(program: Any, actual: Any, reference: tuple[Any, list[float]]) -> bool:
     """What the tests of the corpus ask: value, gradient, shapes."""
     from differences import direction_for, inner, leaves
 
-    value, gradient = made
+    value, gradient = actual
     positions = program.wrt if isinstance(program.wrt, tuple) else (program.wrt,)
     gradient = gradient if isinstance(program.wrt, tuple) else (gradient,)
     chosen = tuple(program.arguments(program.sizes[0])[k] for k in positions)
     narrow = any(getattr(leaf, "dtype", None) == np.float32 for leaf in leaves(chosen))
-    if abs(value - wanted[0]) > (1e-4 if narrow else 1e-10) * max(1.0, abs(wanted[0])):
+    if abs(value - reference[0]) > (1e-4 if narrow else 1e-10) * max(1.0, abs(reference[0])):
         return False
     for part, leaf in zip(leaves(gradient), leaves(chosen), strict=True):
         if np.shape(part) != np.shape(leaf):
             return False
     for seed in range(2):
         direction = direction_for(chosen, np.random.default_rng(seed))
-        found = inner(gradient, direction)
-        if not abs(found - wanted[1][seed]) <= (5e-3 if narrow else 1e-6) * max(1.0, abs(found), abs(wanted[1][seed])):
+        slope = inner(gradient, direction)
+        if not abs(slope - reference[1][seed]) <= (5e-3 if narrow else 1e-6) * max(1.0, abs(slope), abs(reference[1][seed])):
             return False
     return True
 
@@ -85,26 +85,26 @@ def late(*_: Any) -> None:
     raise Late
 
 
-def judged(program: Any, wanted: Any, jit: bool) -> dict[str, str]:
+def judged(program: Any, reference: Any, jit: bool) -> dict[str, str]:
     """One program: its text, and what the first call, the slopes and the differences say."""
     signal.alarm(SECONDS)
     try:
-        return judged_in_time(program, wanted, jit)
+        return judged_in_time(program, reference, jit)
     except Late:
         return dict.fromkeys(("text", "first", "slopes", "suite"), "late")
     finally:
         signal.alarm(0)
 
 
-def judged_in_time(program: Any, wanted: Any, jit: bool) -> dict[str, str]:
+def judged_in_time(program: Any, reference: Any, jit: bool) -> dict[str, str]:
     import symgrad
     from symgrad.errors import Mismatch
 
     def call(function: Any) -> tuple[str, Any]:
         try:
             return "right", function(*program.arguments(program.sizes[0]))
-        except Mismatch as found:
-            return "slope" if isinstance(found.ours, float) and "the gradient of" in found.what else "mismatch", None
+        except Mismatch as mismatch:
+            return "slope" if isinstance(mismatch.ours, float) and "the gradient of" in mismatch.what else "mismatch", None
         except symgrad.SymgradError as error:
             return f"refused {type(error).__name__}", None
         except Exception as error:
@@ -115,11 +115,11 @@ def judged_in_time(program: Any, wanted: Any, jit: bool) -> dict[str, str]:
     text = plain
     if plain == "right":
         text = derived.source(optimize="speed")
-        plain, made = call(compiled)
+        plain, compiled_result = call(compiled)
     if plain != "right":
         return {"text": digest(text), **dict.fromkeys(("first", "slopes", "suite"), plain)}
     try:
-        suite = "right" if right(program, made, wanted) else "wrong"
+        suite = "right" if right(program, compiled_result, reference) else "wrong"
     except Exception as error:
         suite = f"wrong {type(error).__name__}"
     first = call(derived)[0]
@@ -130,7 +130,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def trial(wanted: dict[str, Any], jit: bool) -> dict[str, Any]:
+def trial(reference: dict[str, Any], jit: bool) -> dict[str, Any]:
     """All programs; those for kernels, if ``jit``: what is not compiled is as loud as what is refused."""
     from symgrad.errors import NotCompiled
 
@@ -138,20 +138,20 @@ def trial(wanted: dict[str, Any], jit: bool) -> dict[str, Any]:
     warnings.simplefilter("error", NotCompiled)
     signal.signal(signal.SIGALRM, late)
     programs, kernels = program_set()
-    made: dict[str, Any] = {}
+    verdicts: dict[str, Any] = {}
     for p in kernels if jit else programs:
-        made[p.name] = judged(p, wanted[p.name], jit)
-        if sum(one["first"].startswith(LOUD) for one in made.values()) == 3:
+        verdicts[p.name] = judged(p, reference[p.name], jit)
+        if sum(one["first"].startswith(LOUD) for one in verdicts.values()) == 3:
             break  # it will not be overlooked
-    return made
+    return verdicts
 
 
 def reached(jit: bool, root: str) -> dict[str, list[int]]:
     """The functions of each module of symgrad, by their first lines, that run while the programs are compiled."""
-    found: dict[str, set[int]] = {}
+    actual: dict[str, set[int]] = {}
 
     def called(frame: Any, event: str, argument: Any) -> None:
-        found.setdefault(frame.f_code.co_filename, set()).add(frame.f_code.co_firstlineno)
+        actual.setdefault(frame.f_code.co_filename, set()).add(frame.f_code.co_firstlineno)
 
     import symgrad
 
@@ -161,7 +161,7 @@ def reached(jit: bool, root: str) -> dict[str, list[int]]:
     for p in kernels if jit else programs:
         symgrad.value_and_grad(p.function, wrt=p.wrt, verify=False, jit=jit).compiled(*p.arguments(p.sizes[0]))
     sys.settrace(None)
-    return {name.removeprefix(root).lstrip("/"): sorted(lines) for name, lines in found.items() if name.startswith(root)}
+    return {name.removeprefix(root).lstrip("/"): sorted(lines) for name, lines in actual.items() if name.startswith(root)}
 
 
 if __name__ == "__main__":

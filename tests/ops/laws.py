@@ -127,23 +127,23 @@ APART: dict[str, str] = {
 @cache
 def values(shape: tuple[int, ...], dtype: str, salt: int = 0, wide: bool = False) -> Any:
     """An array of numbers of a dtype, away from zero, of which few are equal; ``wide``: integers whose products wrap if they are narrow."""
-    made = 0.4 + np.arange(1 + salt, 1 + salt + int(np.prod(shape, dtype=int))) * 0.37 % 1.7
+    array = 0.4 + np.arange(1 + salt, 1 + salt + int(np.prod(shape, dtype=int))) * 0.37 % 1.7
     if dtype == "bool":
-        made = made > 1.0
+        array = array > 1.0
     elif kind_of(dtype) == "int":
-        made = 1 + np.floor(3 * made) % 4 + (90 if wide else 0)
+        array = 1 + np.floor(3 * array) % 4 + (90 if wide else 0)
     elif kind_of(dtype) == "complex":
-        made = made + 0.3j
-    return made.reshape(shape).astype(np.dtype(DTYPES[dtype]))
+        array = array + 0.3j
+    return array.reshape(shape).astype(np.dtype(DTYPES[dtype]))
 
 
 @cache
 def forms(salt: int) -> tuple[Any, ...]:
     """Numbers of Python's and of NumPy's, arrays without axes and with one, of every dtype."""
-    made: list[Any] = list(NUMBERS)
+    samples: list[Any] = list(NUMBERS)
     for name in DTYPE_NAMES:
-        made += [values((), name, salt)[()], values((), name, salt), values((3,), name, salt)]
-    return tuple(made)
+        samples += [values((), name, salt)[()], values((), name, salt), values((3,), name, salt)]
+    return tuple(samples)
 
 
 def few_forms(salt: int) -> list[Any]:
@@ -161,8 +161,8 @@ def names_in(text: str) -> list[str]:
     """The variables of a call, in order."""
     tree = ast.parse(text, mode="eval")
     functions = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
-    found = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in functions]
-    return list(dict.fromkeys(found))
+    names = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in functions]
+    return list(dict.fromkeys(names))
 
 
 def with_settings(row: Row, text: str) -> Iterator[str]:
@@ -280,7 +280,7 @@ def every_form(text: str, sample: dict[str, Any]) -> Iterator[Call]:
 @cache
 def texts() -> dict[str, list[Call]]:
     """The calls of each row, by its name, with their settings and a sample of their arguments; each once."""
-    made: dict[str, list[Call]] = {}
+    calls_by_text: dict[str, list[Call]] = {}
     seen: set[tuple[str, tuple[str, ...]]] = set()
     for text, sample in templates():
         name = text.partition("(")[0]
@@ -290,8 +290,8 @@ def texts() -> dict[str, list[Call]]:
             key = (whole, tuple(f"{n}{np.shape(v) if shapes else ''}" for n, v in sample.items()))
             if key not in seen:
                 seen.add(key)
-                made.setdefault(name, []).append((whole, sample))
-    return made
+                calls_by_text.setdefault(name, []).append((whole, sample))
+    return calls_by_text
 
 
 def calls(name: str, step: int = 1) -> Iterator[Call]:
@@ -323,40 +323,40 @@ def exactly(x: Any) -> Type:
 
 def by_symbols(x: Any) -> Type:
     """Extents of 2 and more are symbols that are known not to be 1, as a guard tells them apart."""
-    made = trace.type_of(x)
-    if isinstance(made, Array | ShapeOf) and made.shape is not None:
-        shape: Shape = tuple(e if not isinstance(e, int) or e < 2 else Dim(f"n{e}", 0, True) for e in made.shape)
-        return Array(made.dtype, shape) if isinstance(made, Array) else ShapeOf(shape)
-    return made
+    type_ = trace.type_of(x)
+    if isinstance(type_, Array | ShapeOf) and type_.shape is not None:
+        shape: Shape = tuple(e if not isinstance(e, int) or e < 2 else Dim(f"n{e}", 0, True) for e in type_.shape)
+        return Array(type_.dtype, shape) if isinstance(type_, Array) else ShapeOf(shape)
+    return type_
 
 
 def by_open_symbols(x: Any) -> Type:
     """Every extent is a symbol of which nothing is known."""
-    made = trace.type_of(x)
-    if isinstance(made, Array | ShapeOf) and made.shape is not None:
-        shape: Shape = tuple(Dim(f"n{e}") for e in made.shape)
-        return Array(made.dtype, shape) if isinstance(made, Array) else ShapeOf(shape)
-    return made
+    type_ = trace.type_of(x)
+    if isinstance(type_, Array | ShapeOf) and type_.shape is not None:
+        shape: Shape = tuple(Dim(f"n{e}") for e in type_.shape)
+        return Array(type_.dtype, shape) if isinstance(type_, Array) else ShapeOf(shape)
+    return type_
 
 
 def by_rank(x: Any) -> Type:
     """The dtype is not known, nor whether a number is Python's or NumPy's."""
-    made = by_symbols(x)
-    if isinstance(made, Scalar):
-        return Scalar(made.kind, "any")
-    return Array(None, made.shape) if isinstance(made, Array) else made
+    type_ = by_symbols(x)
+    if isinstance(type_, Scalar):
+        return Scalar(type_.kind, "any")
+    return Array(None, type_.shape) if isinstance(type_, Array) else type_
 
 
 def by_dtype(x: Any) -> Type:
     """The rank is not known."""
-    made = trace.type_of(x)
-    return Array(made.dtype, None) if isinstance(made, Array) else made
+    type_ = trace.type_of(x)
+    return Array(type_.dtype, None) if isinstance(type_, Array) else type_
 
 
 def by_nothing(x: Any) -> Type:
     """Nothing is known of arrays."""
-    made = trace.type_of(x)
-    return Array(None, None) if isinstance(made, Array) else UNKNOWN if isinstance(made, Scalar) else made
+    type_ = trace.type_of(x)
+    return Array(None, None) if isinstance(type_, Array) else UNKNOWN if isinstance(type_, Scalar) else type_
 
 
 VIEWS = (exactly, by_symbols, by_open_symbols, by_rank, by_dtype, by_nothing)
@@ -465,26 +465,26 @@ def compared(text: str, args: dict[str, Any]) -> list[Difference] | None:
         return None
     assert node.row is not None
     operands = [trace.plain(a) for a in node.args]
-    found: list[Difference] = []
+    differences: list[Difference] = []
     shown = ", ".join(str(trace.type_of(v)) for v in operands)
     if (how := borrows(node.row, operands, [o.value for o in node.outs])) is not None:
-        found.append(Difference(text, shown, "memory", how))
+        differences.append(Difference(text, shown, "memory", how))
     for view in VIEWS:
         types = [view(v) for v in operands]
         try:
-            made = node.row.law(types, node.settings, lambda k: operands[k] if isinstance(operands[k], int) else Dim("?"))
+            type_ = node.row.law(types, node.settings, lambda k: operands[k] if isinstance(operands[k], int) else Dim("?"))
         except SymgradError as error:
             if node.row.name in DOMAINS and view in (by_dtype, by_nothing):
                 continue
-            found.append(Difference(text, shown, view.__name__, f"refused: {error}".splitlines()[0]))
+            differences.append(Difference(text, shown, view.__name__, f"refused: {error}".splitlines()[0]))
             continue
         except Exception as error:
-            found.append(Difference(text, shown, view.__name__, f"{type(error).__name__}: {error}"))
+            differences.append(Difference(text, shown, view.__name__, f"{type(error).__name__}: {error}"))
             continue
-        said = made if isinstance(made, tuple) else (made,)
+        said = type_ if isinstance(type_, tuple) else (type_,)
         if len(said) != len(node.outs):
-            found.append(Difference(text, shown, view.__name__, f"{len(said)} results are said, {len(node.outs)} come"))
+            differences.append(Difference(text, shown, view.__name__, f"{len(said)} results are said, {len(node.outs)} come"))
         for one, out in zip(said, node.outs, strict=False):
             if (how := differs(one, out.value, node.row.name not in CHOOSING and view is exactly)) is not None:
-                found.append(Difference(text, shown, view.__name__, how))
-    return found
+                differences.append(Difference(text, shown, view.__name__, how))
+    return differences

@@ -134,7 +134,7 @@ def slots(name: str, function: Any) -> list[Slot]:
     """The parameters of a function with values; required ones without values of their own are arrays, in turn."""
     letters = iter("xyzv")
     own = OWN.get(name, {})
-    made = []
+    result = []
     for p in parameters(name, function):
         if p.kind is p.VAR_KEYWORD:
             continue
@@ -156,14 +156,14 @@ def slots(name: str, function: Any) -> list[Slot]:
             texts = ["y"]
         if required and len(texts) == 1 and texts[0] == "x":
             letters = iter("yzv")
-        made.append(Slot(p.name, tuple(texts), required, p.kind is not p.KEYWORD_ONLY, None if required else p.default))
-    return made
+        result.append(Slot(p.name, tuple(texts), required, p.kind is not p.KEYWORD_ONLY, None if required else p.default))
+    return result
 
 
 def call_texts(name: str, function: Any) -> Iterator[str]:
     """The calls of a function: the first arguments alone, then with each other value of each parameter."""
-    given = slots(name, function)
-    first = [s for s in given if s.required]
+    slots_of = slots(name, function)
+    first = [s for s in slots_of if s.required]
     if any(not s.texts for s in first):
         return
     base = [s.texts[0] for s in first]
@@ -171,13 +171,13 @@ def call_texts(name: str, function: Any) -> Iterator[str]:
     for k, s in enumerate(first):
         for text in s.texts[1:]:
             yield f"{name}({', '.join([*base[:k], text, *base[k + 1 :]])})"
-    for s in given:
+    for s in slots_of:
         if s.required:
             continue
         for text in s.texts:
             if s.name != "varargs":
                 yield f"{name}({', '.join([*base, f'{s.name}={text}'])})"
-            before = [t for t in given if not t.required and t.by_position]
+            before = [t for t in slots_of if not t.required and t.by_position]
             if s.by_position and s in before:
                 between = [repr(t.default) for t in before[: before.index(s)]]
                 if all("<" not in b for b in between):
@@ -229,12 +229,12 @@ def words(text: str) -> set[str]:
 @cache
 def cases() -> list[Case]:
     """Every call with its arguments."""
-    made = []
+    selected = []
     for name, function in functions().items():
         texts = list(dict.fromkeys(call_texts(name, function)))
         for k, text in enumerate(texts):
-            made += list(cases_of(text, k == 0))
-    return made
+            selected += list(cases_of(text, k == 0))
+    return selected
 
 
 # ------------------------------------------------------------------ judging

@@ -1,4 +1,4 @@
-"""Expressions of complex numbers through ``symgrad.grad`` against differences, in directions of real and of imaginary parts.
+"""Expressions of complex numbers through ``symgrad.grad``, compared with differences.
 
 The gradient of a real ``f`` with respect to ``z = x + iy`` is ``df/dx - i df/dy``. A row is allowed for complex numbers only if it
 occurs here.
@@ -109,20 +109,20 @@ def own(value: Any) -> Any:
 
 
 def used(text: str) -> list[str]:
-    found = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
-    return [name for name in NAMES if name in found]
+    names = {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)}
+    return [name for name in NAMES if name in names]
 
 
 def program(body: str) -> tuple[str, dict[str, Any]]:
     """The text of a real function that depends on all of ``result``, its real and imaginary parts each in its own way; its arguments."""
-    given = {name: ARGUMENTS[name] for name in used(body)}
+    arguments = {name: ARGUMENTS[name] for name in used(body)}
     lines = "".join(f"    {line}\n" for line in body.splitlines())
-    head = f"{HEAD}def f({', '.join([*given, 'iw'])}):\n{lines}"
+    head = f"{HEAD}def f({', '.join([*arguments, 'iw'])}):\n{lines}"
     space = dict(SPACE)
     exec(f"{head}    return result\n", space)
-    result = space["f"](**{k: own(v) for k, v in given.items()}, iw=0.0)
+    result = space["f"](**{k: own(v) for k, v in arguments.items()}, iw=0.0)
     weights = RNG.normal(size=np.shape(result)) + 1j * RNG.normal(size=np.shape(result))
-    return f"{head}    return np.sum((iw * result).real) + 0.3 * np.sum(result * np.conj(result)).real\n", {**given, "iw": weights}
+    return f"{head}    return np.sum((iw * result).real) + 0.3 * np.sum(result * np.conj(result)).real\n", {**arguments, "iw": weights}
 
 
 def cases() -> list[Any]:
@@ -207,11 +207,11 @@ def test_the_layout_of_arguments_does_not_matter(source: str, args: dict[str, An
     expected = result(**args)
 
     for change in (with_gaps, columns):
-        given = {k: change(v) for k, v in args.items()}
-        before = {k: own(v) for k, v in given.items()}
-        for one, two, name in zip(expected, result(**given), names, strict=True):
+        arguments = {k: change(v) for k, v in args.items()}
+        before = {k: own(v) for k, v in arguments.items()}
+        for one, two, name in zip(expected, result(**arguments), names, strict=True):
             np.testing.assert_allclose(two, one, rtol=1e-10, atol=1e-12)
-            np.testing.assert_array_equal(given[name], before[name])
+            np.testing.assert_array_equal(arguments[name], before[name])
 
 
 def narrow(value: Any) -> Any:
@@ -224,13 +224,13 @@ def narrow(value: Any) -> Any:
 @pytest.mark.parametrize(("source", "args"), CASES)
 def test_single_precision_is_kept(source: str, args: dict[str, Any]) -> None:
     function, names = symgrad.from_source(source, "f"), active(args)
-    given = {k: narrow(v) if k != "iw" else v for k, v in args.items()}
+    arguments = {k: narrow(v) if k != "iw" else v for k, v in args.items()}
     wide = symgrad.grad(function, wrt=names, allow_unused=True)(**args)
-    result = symgrad.grad(function, wrt=names, allow_unused=True)(**given)
+    result = symgrad.grad(function, wrt=names, allow_unused=True)(**arguments)
 
     for name, one, two in zip(names, wide, result, strict=True):
         np.testing.assert_allclose(two, one, rtol=3e-3, atol=3e-3)
-        assert not isinstance(given[name], np.ndarray) or two.dtype == given[name].dtype
+        assert not isinstance(arguments[name], np.ndarray) or two.dtype == arguments[name].dtype
 
 
 @pytest.mark.sweep(4)
@@ -246,16 +246,16 @@ def test_arrays_of_other_lengths(expression: str, count: int) -> None:
         pytest.skip("NumPy refuses it")
     if not np.isfinite(value).all():
         pytest.skip("it has no value")
-    given = {name: args[name] for name in used(expression)}
-    text = f"{HEAD}def f({', '.join(given)}):\n    result = {expression}\n    return np.sum((result * (0.7 - 0.2j)).real) + np.sum(result.imag * result.real)\n"
-    function, names = symgrad.from_source(text, "f"), tuple(given)
-    result = symgrad.grad(function, wrt=names, allow_unused=True)(**given)
-    steps = {n: direction(given[n], 1) + (direction(given[n], 1j) if np.iscomplexobj(given[n]) else 0) for n in names}
-    expected = (function(**moved(given, steps, 1e-6)) - function(**moved(given, steps, -1e-6))) / 2e-6
+    arguments = {name: args[name] for name in used(expression)}
+    text = f"{HEAD}def f({', '.join(arguments)}):\n    result = {expression}\n    return np.sum((result * (0.7 - 0.2j)).real) + np.sum(result.imag * result.real)\n"
+    function, names = symgrad.from_source(text, "f"), tuple(arguments)
+    result = symgrad.grad(function, wrt=names, allow_unused=True)(**arguments)
+    steps = {n: direction(arguments[n], 1) + (direction(arguments[n], 1j) if np.iscomplexobj(arguments[n]) else 0) for n in names}
+    expected = (function(**moved(arguments, steps, 1e-6)) - function(**moved(arguments, steps, -1e-6))) / 2e-6
 
     assert along(result, steps, names) == pytest.approx(expected, rel=1e-6, abs=1e-7)
     for name, g in zip(names, result, strict=True):
-        assert np.shape(g) == np.shape(given[name])
+        assert np.shape(g) == np.shape(arguments[name])
 
 
 # ------------------------------------------------------------------ vectors that are given up to a phase

@@ -1,4 +1,4 @@
-"""The partials of rows against sympy: the committed file is what sympy derives; what was written by hand is the formula's derivative."""
+"""Partials of rows against sympy: the committed file is current; hand-written partials equal the formula's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Functions of NumPy at the ends of what they take: infinite points, and numbers where arrays are usual. Products against NumPy."""
+"""NumPy functions at the ends of their domains: infinite points, and numbers in place of arrays.
+
+Products against NumPy.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fourier transforms through ``symgrad.grad`` against differences: lengths odd and even, cut and padded, all norms."""
+"""Fourier transforms compared with differences: odd and even lengths, cut and padded, all norms."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ NORMS = (None, "backward", "ortho", "forward")
 
 def numbers(name: str, *shape: int) -> Any:
     """What a transform takes."""
-    made = RNG.normal(size=shape)
-    return made if name.startswith(("rfft", "ihfft")) else made + 1j * RNG.normal(size=shape)
+    array = RNG.normal(size=shape)
+    return array if name.startswith(("rfft", "ihfft")) else array + 1j * RNG.normal(size=shape)
 
 
 def checked(expression: str, order: int = 1, **args: Any) -> None:
     """Compare the gradients of a real function of an expression with differences."""
-    made = eval(expression, {"np": np}, dict(args))
-    weights = RNG.normal(size=np.shape(made)) + 1j * RNG.normal(size=np.shape(made))
+    value = eval(expression, {"np": np}, dict(args))
+    weights = RNG.normal(size=np.shape(value)) + 1j * RNG.normal(size=np.shape(value))
     text = f"import numpy as np\n\ndef f({', '.join([*args, 'w'])}):\n    made = {expression}\n"
     text += "    return np.sum((w * made).real) + 0.3 * np.sum(np.abs(made + 2) ** 2)\n"
     arrays = tuple(k for k, v in enumerate(args.values()) if isinstance(v, np.ndarray))
@@ -85,10 +85,10 @@ def test_single_precision_is_kept(dtype: Any) -> None:
 
     x = numbers("fft", 6)
     x = x.astype(dtype) if dtype is np.complex64 else x.real.astype(dtype)
-    made = symgrad.grad(f)(x)
+    gradient = symgrad.grad(f)(x)
 
-    assert made.dtype == dtype
-    np.testing.assert_allclose(made, symgrad.grad(f)(x.astype(complex) if dtype is np.complex64 else x.astype(float)), rtol=1e-4)
+    assert gradient.dtype == dtype
+    np.testing.assert_allclose(gradient, symgrad.grad(f)(x.astype(complex) if dtype is np.complex64 else x.astype(float)), rtol=1e-4)
 
 
 def test_shifts_and_frequencies() -> None:
@@ -138,8 +138,8 @@ def test_a_length_that_begins_as_infinity() -> None:
 
 def test_a_filter_that_is_learned() -> None:
     def loss(kernel: Any, x: Any, y: Any) -> Any:
-        made = np.fft.ifft2(np.fft.fft2(x) * np.fft.fft2(kernel, s=x.shape)).real
-        return np.mean((made - y) ** 2)
+        filtered = np.fft.ifft2(np.fft.fft2(x) * np.fft.fft2(kernel, s=x.shape)).real
+        return np.mean((filtered - y) ** 2)
 
     check_grads(loss, (RNG.normal(size=(3, 3)), RNG.normal(size=(6, 5)), RNG.normal(size=(6, 5))), order=2)
 
@@ -183,11 +183,11 @@ def test_cosines_and_sines(name: str, kind: int, norm: str | None) -> None:
     for length in (2, 3, 6):
         x, w = RNG.normal(size=(2, length)), RNG.normal(size=(2, length))
         function = symgrad.from_source(text, "f")
-        value, made = symgrad.value_and_grad(function)(x, w)
+        value, gradient = symgrad.value_and_grad(function)(x, w)
         step = RNG.normal(size=(2, length))
         expected = (function(x + 1e-6 * step, w) - function(x - 1e-6 * step, w)) / 2e-6
         assert value == pytest.approx(np.sum(w * getattr(fft, name)(x, kind, norm=norm) ** 3), rel=1e-12)
-        assert np.sum(made * step) == pytest.approx(expected, rel=1e-6)
+        assert np.sum(gradient * step) == pytest.approx(expected, rel=1e-6)
 
 
 def test_cosines_over_axes() -> None:
@@ -200,10 +200,10 @@ def test_cosines_over_axes() -> None:
 
 
 def test_fourier_without_a_derivative_keeps_its_value() -> None:
-    made = symgrad.value_and_grad(lambda x, z: x * np.sum(np.abs(np.fft.hfft(z))))
+    derivative = symgrad.value_and_grad(lambda x, z: x * np.sum(np.abs(np.fft.hfft(z))))
     z = numbers("fft", 5)
 
-    assert made(2.0, z)[1] == pytest.approx(np.sum(np.abs(np.fft.hfft(z))))
+    assert derivative(2.0, z)[1] == pytest.approx(np.sum(np.abs(np.fft.hfft(z))))
 
 
 @pytest.mark.parametrize("expression", ["np.fft.fft(x, axis=2)", "np.fft.fftn(x, (3, 3), (0, 0))", "np.fft.fft(x, norm='half')",
@@ -222,6 +222,6 @@ def test_a_saved_transform(tmp_path: Any) -> None:
     x = RNG.normal(size=5)
     expected = df(x)
     symgrad.save(df, tmp_path / "saved.py")
-    (made,) = [v for k, v in runpy.run_path(str(tmp_path / "saved.py")).items() if k.endswith("_grad")]
+    (saved_gradient,) = [v for k, v in runpy.run_path(str(tmp_path / "saved.py")).items() if k.endswith("_grad")]
 
-    np.testing.assert_allclose(made(x), expected)
+    np.testing.assert_allclose(saved_gradient(x), expected)

@@ -1,4 +1,4 @@
-"""The type that an index gives, and whether it is a number or an array, compared with what NumPy gives for it."""
+"""The type of an indexing result, and whether it is a number or an array, compared with NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Splines of SciPy in functions: values as SciPy gives them, slopes of first and second order against differences; what is refused."""
+"""Splines of SciPy: values as SciPy's, slopes of first and second order; refusals."""
 
 from __future__ import annotations
 

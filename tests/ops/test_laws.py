@@ -1,4 +1,4 @@
-"""The law of every row against NumPy, over ranks, extents, dtypes, settings, and what may be left open: generated from the table."""
+"""The law of every row against NumPy, over ranks, extents, dtypes, settings and unknowns: generated from the table."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ NAMES = sorted(texts())
 
 def check(name: str, step: int = 1) -> int:
     """How many of a row's calls NumPy takes; all of them must give what the law says."""
-    found = [compared(*call) for call in calls(name, step)]
-    wrong = [difference for differences in found for difference in differences or ()]
+    actual = [compared(*call) for call in calls(name, step)]
+    wrong = [difference for differences in actual for difference in differences or ()]
     assert not wrong, "\n".join(map(str, wrong[:20]))
-    return sum(one is not None for one in found)
+    return sum(one is not None for one in actual)
 
 
 @pytest.mark.sweep(3)

@@ -1,4 +1,4 @@
-"""Numbers that functions take beside their arrays: spacings, bounds, fill values, ranks of quantiles, shapes of distributions.
+"""Derivatives by numeric parameters: spacings, bounds, fill values, quantile ranks, shapes of distributions.
 
 Each stands for a parameter of its own; the derivative by it is right or refused, never left out.
 """

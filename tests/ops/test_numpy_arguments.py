@@ -1,4 +1,4 @@
-"""Arguments of NumPy's functions beyond the usual ones: each call over dtypes, extents and layouts, against NumPy itself."""
+"""Unusual arguments of NumPy's functions: each call over dtypes, extents and layouts."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ DTYPES = ("f8", "f4", "i4", "u1", "bool")
 
 def array(shape: tuple[int, ...], dtype: str, turned: bool) -> np.ndarray:
     """Numbers that are apart, with a zero among integers."""
-    made = np.resize(np.array([1.3, 0.4, 2.6, 0.9, 1.8, 2.1, 0.7, 1.1, 2.9, 1.6, 0.5, 2.3]), shape).astype(dtype)
-    return np.asfortranarray(made[::-1])[::-1] if turned else made
+    array_ = np.resize(np.array([1.3, 0.4, 2.6, 0.9, 1.8, 2.1, 0.7, 1.1, 2.9, 1.6, 0.5, 2.3]), shape).astype(dtype)
+    return np.asfortranarray(array_[::-1])[::-1] if turned else array_
 
 
-def check(body: str, given: dict[str, object]) -> None:
-    verdict, words = judged(function_of(f"import numpy as np\ndef f({', '.join(given)}):\n    {body}"), given, kinks=True)
+def check(body: str, arguments: dict[str, object]) -> None:
+    verdict, words = judged(function_of(f"import numpy as np\ndef f({', '.join(arguments)}):\n    {body}"), arguments, kinks=True)
     assert verdict in ("right", "not taken"), words
 
 
@@ -73,8 +73,8 @@ def test_stores_at_places(store: str) -> None:
 
 @pytest.mark.parametrize("store", ["y.flat[1:8:3] = v", "y.flat[::-1] = x[0, 0]", "y.flat = [v, 2.0]", "y.flat = v"])
 def test_stores_to_flat_of_columns(store: str) -> None:
-    given = {"x": array((2, 3, 2), "f8", False), "v": 0.7}
-    assert judged(function_of(f"import numpy as np\ndef f(x, v):\n    y = (x * 1.0).T; {store}; return y"), given)[0] == "right"
+    arguments = {"x": array((2, 3, 2), "f8", False), "v": 0.7}
+    assert judged(function_of(f"import numpy as np\ndef f(x, v):\n    y = (x * 1.0).T; {store}; return y"), arguments)[0] == "right"
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])

@@ -1,4 +1,4 @@
-"""NumPy's functions over ranks, extents, dtypes and the places of arguments: value, kind and gradient against NumPy, or refused."""
+"""NumPy's functions over ranks, extents, dtypes and argument positions: value, kind and gradient, or refused."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ ONCE_WRONG = [
 
 def check(some: list[Case]) -> collections.Counter[str]:
     """How many of some calls are right, refused, or not taken by NumPy; none may be anything else."""
-    found = [(case, *judged(case)) for case in some]
-    wrong = [f"{case}: {verdict}: {words}" for case, verdict, words in found if verdict not in ("right", "refused", "not taken")]
+    outcomes = [(case, *judged(case)) for case in some]
+    wrong = [f"{case}: {verdict}: {words}" for case, verdict, words in outcomes if verdict not in ("right", "refused", "not taken")]
     assert not wrong, "\n".join(wrong[:20])
-    return collections.Counter(verdict for _, verdict, _ in found)
+    return collections.Counter(verdict for _, verdict, _ in outcomes)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -1,4 +1,4 @@
-"""Every row against NumPy alone: derivatives against differences, twice; linearity; the laws against what is computed."""
+"""Every row alone: derivatives against differences, twice; linearity; laws against computed types."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def direction(x: Any) -> Any:
 
 def first_order(text: str, args: dict[str, Any], seeds: list[Any]) -> tuple[list[Node], list[Any]]:
     nodes = {k: Node(v) for k, v in args.items()}
-    made = trace.call(text, **nodes)
+    cotangents = trace.call(text, **nodes)
     wrt = [nodes[name] for name in active(args)]
     total: list[Any] = [None] * len(wrt)
-    for out, seed in zip(made.outs, seeds, strict=True):
+    for out, seed in zip(cotangents.outs, seeds, strict=True):
         for k, g in enumerate(trace.grads(out, seed, wrt)):
             if g is not None:
                 total[k] = g if total[k] is None else trace.apply("add", [total[k], g], {})
@@ -66,15 +66,15 @@ def test_cotangents_agree_with_differences(text: str, args: dict[str, Any]) -> N
     seeds = [direction(o) for o in outputs(text, args)]
     if text.startswith("eigh"):
         seeds[1] = np.zeros_like(seeds[1])
-    wrt, made = first_order(text, args, seeds)
+    wrt, cotangents = first_order(text, args, seeds)
     steps = {name: direction(args[name]) for name in active(args)}
     h = 1e-6
     moved = [outputs(text, {k: v + s * h * steps[k] if k in steps else v for k, v in args.items()}) for s in (1, -1)]
     expected = sum(inner(seed, np.subtract(a, b)) for seed, a, b in zip(seeds, *moved, strict=True)) / (2 * h)
-    got = sum(inner(trace.plain(g), steps[name]) for name, g in zip(active(args), made, strict=True) if g is not None)
+    got = sum(inner(trace.plain(g), steps[name]) for name, g in zip(active(args), cotangents, strict=True) if g is not None)
 
     assert got == pytest.approx(expected, rel=2e-6, abs=2e-7)
-    for name, g in zip(active(args), made, strict=True):
+    for name, g in zip(active(args), cotangents, strict=True):
         assert g is not None, name
         assert np.shape(trace.plain(g)) == np.shape(args[name])
 
@@ -89,15 +89,15 @@ def test_second_derivatives_agree_with_differences_of_the_first(text: str, args:
     other = {name: direction(args[name]) for name in active(args)}
 
     def slope(at: dict[str, Any]) -> float:
-        _, made = first_order(text, at, seeds)
-        return sum(inner(trace.plain(g), steps[name]) for name, g in zip(active(at), made, strict=True))
+        _, cotangents = first_order(text, at, seeds)
+        return sum(inner(trace.plain(g), steps[name]) for name, g in zip(active(at), cotangents, strict=True))
 
-    wrt, made = first_order(text, args, seeds)
+    wrt, cotangents = first_order(text, args, seeds)
     h = 1e-5
     expected = (slope({k: v + h * other[k] if k in other else v for k, v in args.items()})
                 - slope({k: v - h * other[k] if k in other else v for k, v in args.items()})) / (2 * h)  # fmt: skip
     got = 0.0
-    for name, g in zip(active(args), made, strict=True):
+    for name, g in zip(active(args), cotangents, strict=True):
         if isinstance(g, Node):
             for to, second in zip(active(args), trace.grads(g, steps[name], wrt), strict=True):
                 got += 0.0 if second is None else inner(trace.plain(second), other[to])
@@ -145,10 +145,10 @@ def test_every_name_in_a_derivative_is_known() -> None:
 
 def symbolic(x: Any, extents: dict[int, Dim]) -> Type:
     """The type of a value with symbols for extents other than 0 and 1, equal for equal extents."""
-    made = trace.type_of(x)
-    if isinstance(made, Array) and made.shape is not None:
-        return Array(made.dtype, tuple(e if e < 2 else extents.setdefault(e, Dim(f"n{e}", 0, True)) for e in made.shape))  # type: ignore[operator]
-    return made
+    type_ = trace.type_of(x)
+    if isinstance(type_, Array) and type_.shape is not None:
+        return Array(type_.dtype, tuple(e if e < 2 else extents.setdefault(e, Dim(f"n{e}", 0, True)) for e in type_.shape))  # type: ignore[operator]
+    return type_
 
 
 def check(said: Type, value: Any, text: str) -> None:
@@ -180,8 +180,8 @@ def law_of(text: str, args: dict[str, Any], symbols: bool) -> tuple[Type, ...]:
     values = [trace.plain(a) for a in node.args]
     types = [symbolic(v, extents) if symbols else trace.type_of(v) for v in values]
     dim: Extents = lambda k: values[k] if isinstance(values[k], int) else Dim("?")  # noqa: E731
-    made = node.row.law(types, node.settings, dim)
-    return made if isinstance(made, tuple) else (made,)
+    type_ = node.row.law(types, node.settings, dim)
+    return type_ if isinstance(type_, tuple) else (type_,)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -216,15 +216,15 @@ def test_laws_accept_what_is_unknown(name: str) -> None:
             with pytest.raises(UnsupportedArgument, match="is supported for matrices"):
                 row.law([one], dict(row.settings), lambda k: Dim("?"))
             continue
-        made: Any = row.law([one] * max(len(row.params), 1), dict(row.settings), lambda k: Dim("?"))
+        type_: Any = row.law([one] * max(len(row.params), 1), dict(row.settings), lambda k: Dim("?"))
 
-        assert isinstance(made, Type | tuple)
+        assert isinstance(type_, Type | tuple)
 
 
 def test_the_law_of_diagonal_indices_takes_matrices_of_unknown_extents() -> None:
-    made: Any = ROWS["diag_indices_from"].law([Array("f64", (Dim("n"), Dim("n")))], {}, lambda k: Dim("?"))
+    type_: Any = ROWS["diag_indices_from"].law([Array("f64", (Dim("n"), Dim("n")))], {}, lambda k: Dim("?"))
 
-    assert [(part.dtype, part.rank) for part in made] == [("i64", 1), ("i64", 1)]
+    assert [(part.dtype, part.rank) for part in type_] == [("i64", 1), ("i64", 1)]
 
 
 SCALARS: list[Any] = [

@@ -1,4 +1,4 @@
-"""Functions of SciPy through ``symgrad.value_and_grad``: values as SciPy has them, gradients as differences."""
+"""Functions of SciPy through ``symgrad.value_and_grad``: values as SciPy's, gradients as differences."""
 
 from __future__ import annotations
 

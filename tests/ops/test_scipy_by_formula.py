@@ -1,4 +1,4 @@
-"""What SciPy's functions compute, said in formulas: values as SciPy has them, gradients as differences, for arguments of every form.
+"""Functions of SciPy that are composed of formulas: values, gradients, all forms of arguments.
 
 ``x`` is a vector of four numbers between 0 and 1, ``m`` a matrix, ``s`` a symmetric one, ``c`` a number.
 """

@@ -1,4 +1,4 @@
-"""The special functions of the runtime against identities and references of scipy."""
+"""Special functions of the runtime against identities and SciPy."""
 
 from __future__ import annotations
 

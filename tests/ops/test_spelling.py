@@ -1,4 +1,4 @@
-"""Calls of NumPy, math, methods and operators as rows."""
+"""Calls of NumPy, ``math``, methods and operators as rows."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from symgrad.ops.spelling import BindError, Bound, NotSettings, method, nearest,
 
 
 def bind(function: Any, *args: Any, **kwargs: Any) -> Bound:
-    found = spelled(function)
-    assert found is not None
-    return found.bind(args, kwargs)
+    actual = spelled(function)
+    assert actual is not None
+    return actual.bind(args, kwargs)
 
 
 def test_every_spelling_calls_a_row_with_its_params_and_settings() -> None:
@@ -73,10 +73,10 @@ def test_calls_bind_to_operands_and_settings() -> None:
 def test_what_is_given_besides_asks_for_a_fuller_row() -> None:
     none = Const(None)
     assert bind(np.sum, "x", dtype=Const(None)).row == "sum" and bind(np.sum, "x", where=Const(True)).row == "sum"
-    made = bind(np.sum, "x", where="mask")
-    assert made.row == "sum_of" and made.args[:2] == ["x", "mask"] and plain(made.args[2]) is None
-    made = bind(np.sum, "x", dtype=Const(np.float32))
-    assert made.settings == {"axis": None, "keepdims": False, "dtype": "f32"} and plain(made.args[1]) is none.value
+    bound = bind(np.sum, "x", where="mask")
+    assert bound.row == "sum_of" and bound.args[:2] == ["x", "mask"] and plain(bound.args[2]) is None
+    bound = bind(np.sum, "x", dtype=Const(np.float32))
+    assert bound.settings == {"axis": None, "keepdims": False, "dtype": "f32"} and plain(bound.args[1]) is none.value
     assert bind(np.max, "x", initial=Const(1.0)).row == "max_of"
 
 

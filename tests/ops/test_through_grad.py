@@ -1,4 +1,4 @@
-"""The samples of rows, said as Python, and composed calls of NumPy, through ``symgrad.value_and_grad`` against differences.
+"""The samples of rows written as Python, and composed NumPy calls, compared with differences.
 
 A sample becomes the text that its row emits; rows whose text calls the runtime are no Python that a user
 writes and are reached by second derivatives.
@@ -68,12 +68,12 @@ def python_text(text: str, args: dict[str, Any]) -> str | None:
     if call.func.id in NOT_SAID or "shape_of" in text or call.func.id not in ROWS:
         return None
     row = ROWS[call.func.id]
-    given = [ast.unparse(a) for a in call.args]
+    texts = [ast.unparse(a) for a in call.args]
     settings = {**row.settings, **{k.arg: ast.literal_eval(k.value) for k in call.keywords if k.arg}}
     types = [trace.type_of(trace.plain(trace.run(a, args))) for a in call.args]
     operands: dict[str, Any] = {}
     for k, p in enumerate(row.params):
-        operands[p.lstrip("*")] = given[k:] if p.startswith("*") else given[k]
+        operands[p.lstrip("*")] = texts[k:] if p.startswith("*") else texts[k]
     tree = Fill(operands, settings).visit(ast.parse(trace.text_of(row, settings, types), mode="eval"))
     functions = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
     return None if any(not hasattr(builtins, f) for f in functions) else ast.unparse(ast.fix_missing_locations(tree))
@@ -81,12 +81,12 @@ def python_text(text: str, args: dict[str, Any]) -> str | None:
 
 def said(samples: list[Sample]) -> list[Sample]:
     """The samples that are Python, each text and set of shapes once."""
-    made: dict[Any, Sample] = {}
+    result: dict[Any, Sample] = {}
     for text, args in samples:
         expression = python_text(text, args)
         if expression is not None:
-            made.setdefault((expression, tuple((k, np.shape(v), type(v)) for k, v in args.items())), (expression, args))
-    return list(made.values())
+            result.setdefault((expression, tuple((k, np.shape(v), type(v)) for k, v in args.items())), (expression, args))
+    return list(result.values())
 
 
 HEAD = (
@@ -122,8 +122,8 @@ def active(args: dict[str, Any]) -> list[str]:
     return [name for name in args if not name.startswith("i")]
 
 
-def numbers(made: Any) -> list[Any]:
-    return list(made) if isinstance(made, tuple) else [made]
+def numbers(results: Any) -> list[Any]:
+    return list(results) if isinstance(results, tuple) else [results]
 
 
 def value_of(expression: str, args: dict[str, Any]) -> list[Any]:
@@ -132,15 +132,15 @@ def value_of(expression: str, args: dict[str, Any]) -> list[Any]:
 
 def function_of(expression: str, args: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """A function whose value depends on all of a result, its slope on the value; and its arguments, weights too."""
-    made = value_of(expression, args)
+    value = value_of(expression, args)
     outs = (
         ["made"]
-        if len(made) == 1 and not isinstance(eval(expression, SPACE, dict(args)), tuple)
-        else [f"made[{k}]" for k in range(len(made))]
+        if len(value) == 1 and not isinstance(eval(expression, SPACE, dict(args)), tuple)
+        else [f"made[{k}]" for k in range(len(value))]
     )
     if "np.linalg.eigh" in expression:
         outs = outs[:1]
-    weights = {f"iw{k}": RNG.normal(size=np.shape(v)) if np.shape(v) else float(RNG.normal()) for k, v in enumerate(made[: len(outs)])}
+    weights = {f"iw{k}": RNG.normal(size=np.shape(v)) if np.shape(v) else float(RNG.normal()) for k, v in enumerate(value[: len(outs)])}
     total = " + ".join(f"np.sum(iw{k} * {o} + 0.3 * {o} * {o})" for k, o in enumerate(outs))
     names = [n for n in (*args, *weights)]
     used = {n.id for n in ast.walk(ast.parse(expression)) if isinstance(n, ast.Name)}
@@ -167,35 +167,35 @@ def along(gradients: Any, steps: dict[str, Any]) -> float:
 
 def gradients_of(function: Any, args: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     names = tuple(active(args))
-    value, made = symgrad.value_and_grad(function, wrt=names, allow_unused=True)(**{k: own(v) for k, v in args.items()})
-    return value, dict(zip(names, made, strict=True))
+    value, gradients = symgrad.value_and_grad(function, wrt=names, allow_unused=True)(**{k: own(v) for k, v in args.items()})
+    return value, dict(zip(names, gradients, strict=True))
 
 
 @pytest.mark.sweep(6)
 @pytest.mark.parametrize(("expression", "args"), EXPRESSIONS, ids=IDS)
 def test_gradients_agree_with_differences(expression: str, args: dict[str, Any]) -> None:
-    function, given = function_of(expression, args)
-    value, made = gradients_of(function, given)
-    steps = direction(given)
+    function, arguments = function_of(expression, args)
+    value, gradients = gradients_of(function, arguments)
+    steps = direction(arguments)
     h = 1e-6
-    expected = (moved(function, given, steps, h) - moved(function, given, steps, -h)) / (2 * h)
+    expected = (moved(function, arguments, steps, h) - moved(function, arguments, steps, -h)) / (2 * h)
 
-    np.testing.assert_allclose(value, function(**given), rtol=1e-12)
-    assert along(made, steps) == pytest.approx(expected, rel=5e-6, abs=5e-7)
-    for name, g in made.items():
-        assert np.shape(g) == np.shape(given[name])
+    np.testing.assert_allclose(value, function(**arguments), rtol=1e-12)
+    assert along(gradients, steps) == pytest.approx(expected, rel=5e-6, abs=5e-7)
+    for name, g in gradients.items():
+        assert np.shape(g) == np.shape(arguments[name])
 
 
 def firsts(count: int) -> list[Any]:
     """A few expressions of each function."""
     seen: dict[str, int] = {}
-    made = []
+    gradients = []
     for k, (expression, args) in enumerate(EXPRESSIONS):
         key = expression.partition("(")[0]
         seen[key] = seen.get(key, 0) + 1
         if seen[key] <= count and active(args):
-            made.append(pytest.param(expression, args, id=IDS[k]))
-    return made
+            gradients.append(pytest.param(expression, args, id=IDS[k]))
+    return gradients
 
 
 @pytest.mark.sweep(24)
@@ -208,20 +208,20 @@ def test_second_derivatives_agree_with_differences_of_gradients(expression: str,
         and abs(np.linalg.det(args["x"])).min() < 1e-9
     ):
         pytest.skip("first order only")
-    function, given = function_of(expression, args)
-    names = tuple(active(given))
-    steps, other = direction(given), direction(given)
+    function, arguments = function_of(expression, args)
+    names = tuple(active(arguments))
+    steps, other = direction(arguments), direction(arguments)
     first = symgrad.grad(function, wrt=names, allow_unused=True)
     weights = {f"iv{k}": steps[n] for k, n in enumerate(names)}
     slope_source = (
-        f"def slope({', '.join([*given, *weights])}):\n    made = first({', '.join(f'{n}={n}' for n in given)})\n    return "
-        + " + ".join(f"np.sum(made[{k}] * iv{k})" for k in range(len(names)))
+        f"def slope({', '.join([*arguments, *weights])}):\n    gradients = first({', '.join(f'{n}={n}' for n in arguments)})\n    return "
+        + " + ".join(f"np.sum(gradients[{k}] * iv{k})" for k in range(len(names)))
     )
     slope = symgrad.from_source(slope_source, "slope", {"first": first, "np": np})
-    _, second = gradients_of(slope, {**given, **weights})
+    _, second = gradients_of(slope, {**arguments, **weights})
     h = 1e-5
     moved_slopes = [
-        along(gradients_of(function, {k: own(v) + s * h * other[k] if k in other else v for k, v in given.items()})[1], steps)
+        along(gradients_of(function, {k: own(v) + s * h * other[k] if k in other else v for k, v in arguments.items()})[1], steps)
         for s in (1, -1)
     ]
 
@@ -239,23 +239,23 @@ def with_gaps(value: Any) -> Any:
 @pytest.mark.parametrize("change", [with_gaps, lambda v: np.asfortranarray(v) if np.ndim(v) > 1 else v], ids=["gaps", "columns"])
 @pytest.mark.parametrize(("expression", "args"), firsts(2))
 def test_the_layout_of_arguments_does_not_matter(expression: str, args: dict[str, Any], change: Any) -> None:
-    function, given = function_of(expression, args)
-    other = {k: change(v) for k, v in given.items()}
-    if all(other[k] is given[k] for k in given):
+    function, arguments = function_of(expression, args)
+    other = {k: change(v) for k, v in arguments.items()}
+    if all(other[k] is arguments[k] for k in arguments):
         pytest.skip("no array to change")
-    (value, made), (again, same) = gradients_of_view(function, given), gradients_of_view(function, other)
+    (value, gradients), (again, same) = gradients_of_view(function, arguments), gradients_of_view(function, other)
 
     np.testing.assert_allclose(again, value, rtol=1e-9)
-    for name in made:
-        np.testing.assert_allclose(same[name], made[name], rtol=1e-7, atol=1e-9)
-        np.testing.assert_array_equal(other[name], given[name])
+    for name in gradients:
+        np.testing.assert_allclose(same[name], gradients[name], rtol=1e-7, atol=1e-9)
+        np.testing.assert_array_equal(other[name], arguments[name])
 
 
 def gradients_of_view(function: Any, args: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """As ``gradients_of``, but what is handed over is not copied before."""
     names = tuple(active(args))
-    value, made = symgrad.value_and_grad(function, wrt=names, allow_unused=True)(**args)
-    return value, dict(zip(names, made, strict=True))
+    value, gradients = symgrad.value_and_grad(function, wrt=names, allow_unused=True)(**args)
+    return value, dict(zip(names, gradients, strict=True))
 
 
 def low(value: Any) -> Any:
@@ -265,19 +265,19 @@ def low(value: Any) -> Any:
 @pytest.mark.sweep(6)
 @pytest.mark.parametrize(("expression", "args"), firsts(2))
 def test_single_precision_is_kept(expression: str, args: dict[str, Any]) -> None:
-    function, given = function_of(expression, args)
-    single = {k: low(v) for k, v in given.items()}
-    arrays = [n for n in active(given) if isinstance(single[n], np.ndarray)]
+    function, arguments = function_of(expression, args)
+    single = {k: low(v) for k, v in arguments.items()}
+    arrays = [n for n in active(arguments) if isinstance(single[n], np.ndarray)]
     if not arrays:
         pytest.skip("no array")
-    expected_value, expected = gradients_of(function, given)
-    value, made = gradients_of(function, single)
+    expected_value, expected = gradients_of(function, arguments)
+    value, gradients = gradients_of(function, single)
 
     assert np.asarray(value).dtype == np.asarray(function(**single)).dtype
     assert float(value) == pytest.approx(float(expected_value), rel=1e-3, abs=1e-3)
     for name in arrays:
-        assert made[name].dtype == np.float32, name
-        np.testing.assert_allclose(made[name], expected[name], rtol=2e-3, atol=2e-3)
+        assert gradients[name].dtype == np.float32, name
+        np.testing.assert_allclose(gradients[name], expected[name], rtol=2e-3, atol=2e-3)
 
 
 @pytest.mark.sweep(6)
@@ -294,15 +294,15 @@ def test_arrays_of_few_elements(expression: str, args: dict[str, Any], shape: tu
             expected_value = value_of(expression, {"x": x})
             if any(not np.issubdtype(np.asarray(v).dtype, np.floating) or not np.isfinite(v).all() for v in expected_value):
                 raise ValueError
-        function, given = function_of(expression, {"x": x})
-        steps = direction(given)
-        expected = (moved(function, given, steps, 1e-6) - moved(function, given, steps, -1e-6)) / 2e-6
+        function, arguments = function_of(expression, {"x": x})
+        steps = direction(arguments)
+        expected = (moved(function, arguments, steps, 1e-6) - moved(function, arguments, steps, -1e-6)) / 2e-6
     except (ValueError, TypeError, IndexError, ArithmeticError, np.linalg.LinAlgError):
         pytest.skip("NumPy does not take it either")
-    _, made = gradients_of(function, given)
+    _, gradients = gradients_of(function, arguments)
 
-    assert np.shape(made["x"]) == shape
-    assert along(made, steps) == pytest.approx(expected, rel=5e-6, abs=5e-7)
+    assert np.shape(gradients["x"]) == shape
+    assert along(gradients, steps) == pytest.approx(expected, rel=5e-6, abs=5e-7)
 
 
 REFUSED = """np.insert(x, [1], x)|np.block(x)|np.diff(x, n=6)|np.pad(x, 1, mode='mean')|np.pad(x, 1, constant_values=x[0])
@@ -330,15 +330,15 @@ def test_what_is_not_a_number_stays_none(expression: str) -> None:
 
 
 def zero_samples() -> list[Any]:
-    made = []
+    samples = []
     for text, args in CONSTANT_SAMPLES:
         expression = python_text(text, args)
         floats = [k for k, v in args.items() if isinstance(v, float) or isinstance(v, np.ndarray) and v.dtype == float]
         if expression is not None and floats and "empty" not in expression:
-            made.append(
+            samples.append(
                 pytest.param(expression, {"x": args[floats[0]], **{f"i{k}": v for k, v in args.items() if k != floats[0]}}, id=expression)
             )
-    return made
+    return samples
 
 
 @pytest.mark.parametrize(("expression", "args"), zero_samples())
@@ -346,8 +346,8 @@ def test_constants_pass_no_derivative(expression: str, args: dict[str, Any]) -> 
     renamed = (
         expression if "iy" not in args else " ".join(ast.unparse(Fill({"y": "iy"}, {}).visit(ast.parse(expression, mode="eval"))).split())
     )
-    made = [v for v in value_of(renamed, args) if isinstance(v, np.ndarray | np.generic | bool | float | int)]
-    if len(made) != 1 or ("out" in args) or "iout" in args:
+    results = [v for v in value_of(renamed, args) if isinstance(v, np.ndarray | np.generic | bool | float | int)]
+    if len(results) != 1 or ("out" in args) or "iout" in args:
         pytest.skip("not one number")
     names = list(args)
     function = symgrad.from_source(f"import numpy as np\n\ndef f({', '.join(names)}):\n    return np.sum(x * x) + np.sum({renamed})\n", "f")

@@ -1,4 +1,4 @@
-"""Methods of universal functions: each method of each ufunc over axes, places and settings, against NumPy itself."""
+"""Methods of ufuncs over axes, indices and settings, compared with NumPy."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ OF_ONE = "{0}.at(y, [0, 0])|{0}.at(y[0, :, 0], [2, 0, 2])|{0}.at(y, (0, slice(1,
 
 def calls() -> list[str]:
     """All calls, as bodies of functions."""
-    made = []
+    bodies = []
     for name in UFUNCS:
         reduced = [] if name in BY_LAYOUT else REDUCED.split("|") + (MORE.split("|") if name in REORDERED else [])
-        made += [f"return {text.strip().format(f'np.{name}')}" for text in [*reduced, *RUNNING.split("|")]]
-        made += [f"y = x * 1.0; {text.strip().format(f'np.{name}')}; return y * v[0]" for text in STORES.split("|")]
+        bodies += [f"return {text.strip().format(f'np.{name}')}" for text in [*reduced, *RUNNING.split("|")]]
+        bodies += [f"y = x * 1.0; {text.strip().format(f'np.{name}')}; return y * v[0]" for text in STORES.split("|")]
     for name in UNARY:
-        made += [f"y = x * 1.0; {text.format(f'np.{name}')}; return y * v[0]" for text in OF_ONE.split("|")]
-    return made
+        bodies += [f"y = x * 1.0; {text.format(f'np.{name}')}; return y * v[0]" for text in OF_ONE.split("|")]
+    return bodies
 
 
 @pytest.mark.sweep(9)
@@ -54,13 +54,13 @@ def test_what_has_no_one_answer_is_refused(call: str) -> None:
 @pytest.mark.parametrize("dtype", ["bool", "i1", "u1", "i8", "f4"])
 @pytest.mark.parametrize("name", ["subtract", "hypot", "fmax", "logaddexp", "divide", "logical_xor", "bitwise_or"])
 def test_results_have_numpys_dtypes(name: str, dtype: str) -> None:
-    given = {"i": np.array([[3, 1, 2], [4, 5, 1]]).astype(dtype), "x": np.ones(3)}
+    arguments = {"i": np.array([[3, 1, 2], [4, 5, 1]]).astype(dtype), "x": np.ones(3)}
     for call in (f"np.{name}.reduce(i) * x", f"np.{name}.reduce(i, 1)[0] * x", f"np.{name}.accumulate(i, 1) * x"):
-        verdict, words = judged(function_of(f"import numpy as np\ndef f(i, x):\n    return {call}"), given)
+        verdict, words = judged(function_of(f"import numpy as np\ndef f(i, x):\n    return {call}"), arguments)
         assert verdict in ("right", "not taken") or name == "bitwise_or" and verdict == "refused", (call, words)
 
 
 def test_ufuncs_with_a_mask_keep_integers() -> None:
     body = "z = np.full_like(x, 7.0); np.ldexp(x, k, out=z, where=x > 1.0); np.add(x, 1.0, out=(z,), where=x < 0.9); return z * x"
-    given = {"x": np.array([0.5, 1.5, 2.5, 0.95]), "k": np.array([1, -1, 2, 3])}
-    assert judged(function_of(f"import numpy as np\ndef f(x, k):\n    {body}"), given)[0] == "right"
+    arguments = {"x": np.array([0.5, 1.5, 2.5, 0.95]), "k": np.array([1, -1, 2, 3])}
+    assert judged(function_of(f"import numpy as np\ndef f(x, k):\n    {body}"), arguments)[0] == "right"

@@ -1,4 +1,4 @@
-"""Arguments of NumPy's functions beside the usual ones: orders, dtypes, counts and axes, each against NumPy itself on both targets."""
+"""Unusual arguments of NumPy's functions: orders, dtypes, counts and axes, on both targets."""
 
 from __future__ import annotations
 

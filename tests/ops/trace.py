@@ -77,18 +77,18 @@ def evaluate(row: Row, args: list[Any], settings: dict[str, Any]) -> Any:
         names[p.lstrip("*")] = values[k] if not p.startswith("*") else tuple(values[k:])
     for name, value in settings.items():
         names[name] = np.dtype(DTYPES[value]).type if name == "dtype" and value else value
-    made = eval(text_of(row, settings, [type_of(v) for v in values]), {"__builtins__": __builtins__}, names)
-    return Shape(made) if row.name == "shape_of" else made
+    result = eval(text_of(row, settings, [type_of(v) for v in values]), {"__builtins__": __builtins__}, names)
+    return Shape(result) if row.name == "shape_of" else result
 
 
 def apply(name: str, args: list[Any], settings: dict[str, Any]) -> Node:
     """Record one row's application."""
     row = ROWS[name]
     full = {**row.settings, **settings}
-    made = evaluate(row, args, full)
-    node = Node(made, row, list(args), full)
+    result = evaluate(row, args, full)
+    node = Node(result, row, list(args), full)
     if len(row.outs) > 1:
-        node.outs = [Node(m, row, node.args, full) for m in made]
+        node.outs = [Node(m, row, node.args, full) for m in result]
         for out in node.outs:
             out.outs = node.outs
     return node
@@ -156,8 +156,8 @@ def cotangent(row: Row, k: int, names: dict[str, Any], out_grads: dict[str, Any]
     if row.elementwise and param in row.partials:
         partial = row.partials[param]
         g = out_grads["out_grad"]
-        made = g if partial == "1" else run(ast.parse(f"out_grad * ({partial})", mode="eval"), scope)
-        return fit(made, np.shape(plain(args[k])))
+        result = g if partial == "1" else run(ast.parse(f"out_grad * ({partial})", mode="eval"), scope)
+        return fit(result, np.shape(plain(args[k])))
     pullback = row.pullbacks.get(param)
     return None if pullback is None else run(ast.parse(pullback, mode="eval"), scope)
 

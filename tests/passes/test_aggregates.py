@@ -1,4 +1,4 @@
-"""Small arrays as numbers: the same values, warnings and errors as of arrays, on both targets; and random programs of them."""
+"""Scalar replacement of small arrays: the same values, warnings and errors on both targets; random programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pass ``batch``: rules of rows against a loop of Python, what is computed at once, and that nothing shows of it but speed."""
+"""The pass ``batch``: rules of rows compared with a Python loop, and which values are batched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What leaves loops: a loop without rounds raises nothing, whatever stood in it; what is read is the user's statements."""
+"""Loop-invariant code motion: loops of no iterations raise nothing; the text to read keeps the user's statements."""
 
 from __future__ import annotations
 

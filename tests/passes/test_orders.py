@@ -1,4 +1,4 @@
-"""The order of passes matters for speed only: without any optional pass, with neighbours swapped, in random orders all is right.
+"""Without any optional pass, with neighbours swapped, and in random orders, all programs stay correct.
 
 What each of these pipelines makes of programs of the corpus is compared with what the one in use makes of them.
 """
@@ -47,11 +47,11 @@ def swapped(one: str, other: str) -> Change:
     """Where one of two passes stands right before the other, it stands right behind it."""
 
     def of(stage: Stage) -> tuple[Pass, ...]:
-        made = [*stage.passes]
-        for k in range(len(made) - 1):
-            if (made[k].name, made[k + 1].name) == (one, other):
-                made[k], made[k + 1] = made[k + 1], made[k]
-        return tuple(made)
+        derivative = [*stage.passes]
+        for k in range(len(derivative) - 1):
+            if (derivative[k].name, derivative[k + 1].name) == (one, other):
+                derivative[k], derivative[k + 1] = derivative[k + 1], derivative[k]
+        return tuple(derivative)
 
     return Change(f"{other} before {one}", of)
 
@@ -66,10 +66,10 @@ def permuted(seed: int) -> Change:
         drawn = [stage.passes[k] for k in places]
         Random(f"{seed} {stage.name}").shuffle(drawn)
         drawn = in_order(drawn)
-        made = [*stage.passes]
+        derivative = [*stage.passes]
         for k, one in zip(places, drawn, strict=True):
-            made[k] = one
-        return tuple(made)
+            derivative[k] = one
+        return tuple(derivative)
 
     return Change(f"order {seed}", of)
 
@@ -84,13 +84,13 @@ REQUIRED = {name for one in PASSES.values() for name in one.requires if not PASS
 
 def in_order(drawn: list[Pass]) -> list[Pass]:
     """The same passes, each behind those of them that it requires."""
-    made: list[Pass] = []
+    derivative: list[Pass] = []
     waiting = [*drawn]
     while waiting:
         one = next(p for p in waiting if not any(q.name in p.requires for q in waiting))
         waiting.remove(one)
-        made.append(one)
-    return made
+        derivative.append(one)
+    return derivative
 
 
 def neighbours() -> Iterator[tuple[str, str]]:
@@ -130,9 +130,9 @@ def test_every_order_is_right(change: Change, part: int, jit: bool, monkeypatch:
     if jit:
         pytest.importorskip("numba")
     places = range(part, len(SAMPLE), PARTS)
-    wanted = [expected(place, jit) for place in places]
+    reference = [expected(place, jit) for place in places]
     monkeypatch.setattr(runner, "passes_of", change.of)
-    for place, result in zip(places, wanted, strict=True):
+    for place, result in zip(places, reference, strict=True):
         assert same(gradients(SAMPLE[place], jit), result, 1e-9, 1e-11), SAMPLE[place].name
 
 

@@ -1,4 +1,4 @@
-"""Each pass against its file of pairs: text before, text after; and both mean the same, run op by op."""
+"""Each pass against its file of pairs: IR text before and after, both executed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from symgrad.notes import Notes
 from symgrad.pipeline.registry import LOWER, OPTIMISE, PASSES, SIMPLIFY
 
 HERE = Path(__file__).parent
-for module in pkgutil.iter_modules(symgrad.ops.__path__, "symgrad.ops."):  # all rows
+for module in pkgutil.walk_packages(symgrad.ops.__path__, "symgrad.ops."):  # all rows
     importlib.import_module(module.name)
 CASES = [pytest.param(path.stem, b, a, id=f"{path.stem}: {title}") for path in sorted(HERE.glob("*.ir")) for title, b, a in pairs(path)]
 
@@ -37,10 +37,10 @@ def test_a_pass_turns_the_text_before_into_the_text_after(name: str, before: str
     func, expected = parse(before), parse(after)
     verify(func)
     verify(expected)
-    made = load(name)(func)
-    verify(made)
+    result = load(name)(func)
+    verify(result)
 
-    assert show(made) == show(expected)
+    assert show(result) == show(expected)
 
 
 @pytest.mark.parametrize(("name", "before", "after"), CASES)

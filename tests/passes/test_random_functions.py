@@ -1,4 +1,4 @@
-"""Random functions of the IR: what the verifier accepts may be run with stores in place, and passes keep results."""
+"""Random functions of the IR: verified functions may store in place, and passes keep results."""
 
 from __future__ import annotations
 
@@ -65,15 +65,15 @@ class Writer:
         return Func("f", body, ["u", "v", "w"])
 
     def pick(self, array: bool) -> Operand:
-        found = [v for pool in self.pools for v in pool if isinstance(v.type, Array) == array and not isinstance(v.type, Tape)]
-        if not found:
+        actual = [v for pool in self.pools for v in pool if isinstance(v.type, Array) == array and not isinstance(v.type, Tape)]
+        if not actual:
             return self.build.call("copy", self.build.block.args[0]) if array else Const(0.5)
-        return found[-1] if self.random.random() < 0.4 else self.random.choice(found)
+        return actual[-1] if self.random.random() < 0.4 else self.random.choice(actual)
 
     def vector(self) -> Value:
-        made = self.pick(True)
-        assert isinstance(made, Value)
-        return made
+        value = self.pick(True)
+        assert isinstance(value, Value)
+        return value
 
     def scalar(self) -> Operand:
         return Const(self.random.choice([0.0, 1.0, -1.0, 0.5])) if self.random.random() < 0.2 else self.pick(False)
@@ -96,30 +96,30 @@ class Writer:
         call, hint = self.build.call, self.random.choice(["h", "z", None])
         match self.random.randrange(13):
             case 0 | 1:
-                made = call(self.random.choice(["tanh", "sin", "negative", "copy"]), self.vector(), hint=hint)
+                value = call(self.random.choice(["tanh", "sin", "negative", "copy"]), self.vector(), hint=hint)
             case 2:
-                made = call(self.random.choice(["add", "multiply", "subtract"]), self.vector(), self.vector(), hint=hint)
+                value = call(self.random.choice(["add", "multiply", "subtract"]), self.vector(), self.vector(), hint=hint)
             case 3:
-                made = call(self.random.choice(["add", "multiply", "subtract"]), self.vector(), self.scalar(), hint=hint)
+                value = call(self.random.choice(["add", "multiply", "subtract"]), self.vector(), self.scalar(), hint=hint)
             case 4:
-                made = call(self.random.choice(["add", "multiply", "subtract"]), self.scalar(), self.scalar())
+                value = call(self.random.choice(["add", "multiply", "subtract"]), self.scalar(), self.scalar())
             case 5:
-                made = call("tanh", call("sum", self.vector()))
+                value = call("tanh", call("sum", self.vector()))
             case 6:
-                made = call("spread", self.scalar(), call("shape_of", self.vector()))
+                value = call("spread", self.scalar(), call("shape_of", self.vector()))
             case 7:
-                made = call("unbroadcast", self.vector(), call("shape_of", self.vector()))
+                value = call("unbroadcast", self.vector(), call("shape_of", self.vector()))
             case 8:
-                made = call("zeros_of", call("shape_of", self.vector()), hint=hint)
+                value = call("zeros_of", call("shape_of", self.vector()), hint=hint)
             case 9:
-                made = call("view", self.vector(), NONE, NONE, Const(-1), index="s", hint=hint)
+                value = call("view", self.vector(), NONE, NONE, Const(-1), index="s", hint=hint)
             case 10:
-                made = call("take", self.vector(), Const(self.random.randrange(3)), index="i")
+                value = call("take", self.vector(), Const(self.random.randrange(3)), index="i")
             case 11:
-                made = call("take", self.vector(), NONE, NONE, Const(-1), index="s", hint=hint)
+                value = call("take", self.vector(), NONE, NONE, Const(-1), index="s", hint=hint)
             case _:
-                made = call("accumulate", call("zeros_of", call("shape_of", self.vector())), self.vector(), hint="g_grad")
-        self.add(made)
+                value = call("accumulate", call("zeros_of", call("shape_of", self.vector())), self.vector(), hint="g_grad")
+        self.add(value)
 
     def store(self, depth: int) -> None:
         base = self.vector() if self.careless else self.build.call("copy", self.vector(), hint="s")
@@ -142,12 +142,12 @@ class Writer:
             self.statements(length, depth)
 
     def loop(self, depth: int) -> None:
-        given = [
+        values = [
             self.build.call("copy", self.vector()) if self.random.random() < 0.7 else self.vector()
             for _ in range(self.random.randrange(1, 3))
         ]
-        inits: list[Operand] = [*given, self.scalar()]
-        carried = [Value(VECTOR, "h"), Value(VECTOR, "k")][: len(given)] + [Value(SCALAR, "c")]
+        inits: list[Operand] = [*values, self.scalar()]
+        carried = [Value(VECTOR, "h"), Value(VECTOR, "k")][: len(values)] + [Value(SCALAR, "c")]
         outs = [Value(c.type, c.name) for c in carried]
         until = self.random.random() < 0.3
         index = Value(INT, "i")

@@ -1,4 +1,4 @@
-"""The registry of passes: every record is true, every pass is entered, one runner calls them all."""
+"""The registry of passes: every record is true, every pass is registered, one runner calls them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_record_names_a_function_that_says_what_it_does(one: Pass) -> None:
 
 def test_every_pass_is_entered() -> None:
     entered = {one.place.removeprefix("symgrad.") for one in PASSES.values()}
-    found = {
+    modules = {
         f"{'.'.join(path.relative_to(ROOT).with_suffix('').parts)}:{node.name}"
         for package in ("passes", "loops")
         for path in sorted((ROOT / package).rglob("*.py"))
@@ -60,8 +60,8 @@ def test_every_pass_is_entered() -> None:
         if node.args.args and named(node.args.args[0].annotation) == "Func" == named(node.returns) and node.name == path.stem
     }
 
-    assert len(found) > 30
-    assert found <= entered | PARTS
+    assert len(modules) > 30
+    assert modules <= entered | PARTS
 
 
 def test_nobody_but_the_runner_calls_a_pass() -> None:

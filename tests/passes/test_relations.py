@@ -1,4 +1,4 @@
-"""Which relations of extents a function asks for, and that code which relies on them is used where they hold only."""
+"""Extent equations that a function asks for, and the use of code that relies on them."""
 
 from __future__ import annotations
 
@@ -121,6 +121,6 @@ def test_vjp_and_kernels() -> None:
         assert np.allclose(have, want, rtol=1e-14)
     pytest.importorskip("numba")
     compiled = symgrad.grad(gates, wrt=(0, 1), jit=True)
-    for given in (w, np.linspace(0.1, 1.0, 7)):
-        for have, want in zip(compiled(given, X), symgrad.grad(gates, wrt=(0, 1))(given, X), strict=True):
+    for argument in (w, np.linspace(0.1, 1.0, 7)):
+        for have, want in zip(compiled(argument, X), symgrad.grad(gates, wrt=(0, 1))(argument, X), strict=True):
             assert np.allclose(have, want, rtol=1e-14)

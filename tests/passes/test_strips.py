@@ -1,4 +1,4 @@
-"""Vectors done piece by piece give what they give when done at once: every program that has such a chain, with tiny pieces."""
+"""Tiling of vector operations: the same results with tiny tiles."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def test_pieces_of_three_elements(program: Program, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(row_tiling, "ROWS_BLOCK", 7)
     monkeypatch.setattr(row_tiling, "LEAST", 0)
     monkeypatch.setattr(row_tiling, "OPS", 1)
-    made = derived._make(derived._function, entry.signature, entry.compiled.pins)
+    compiled = derived._make(derived._function, entry.signature, entry.compiled.pins)
 
-    actual = made.function(*program.arguments(program.sizes[-1]))
+    actual = compiled.function(*program.arguments(program.sizes[-1]))
 
     for a, b in zip(flat(expected), flat(actual), strict=True):
         if isinstance(a, float | np.ndarray):
@@ -73,10 +73,10 @@ def test_rows_of_matrices(shape: tuple[int, int]) -> None:
     g = w * (1 - np.tanh(z * scale) ** 2) * scale
     x_grad = (g - g.mean(1, keepdims=True) - z * (g * z).mean(1, keepdims=True)) / deviation
     for laid in (np.ascontiguousarray, np.asfortranarray):
-        value, (found, scale_found) = derived(laid(x), scale, w)
+        value, (gradient, scale_found) = derived(laid(x), scale, w)
 
         np.testing.assert_allclose(value, normalised(x, scale, w), rtol=1e-12)
-        np.testing.assert_allclose(found, x_grad, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(gradient, x_grad, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(scale_found, (w * (1 - np.tanh(z * scale) ** 2) * z).sum(0), rtol=1e-9, atol=1e-12)
     if shape[0]:
         assert "step = max(1, 16384 // width)" in derived.source(x, scale, w, optimize="speed")

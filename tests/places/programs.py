@@ -15,7 +15,7 @@ PROGRAM = "import numpy as np, symgrad\ndef f(x):\n    return np.sum(x) * 6\npri
 def run(*arguments: str, stdin: str | None = None, place: Path | None = None) -> str:
     """What an interpreter prints, errors included."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
-    made = subprocess.run(
+    process = subprocess.run(
         [sys.executable, *arguments], input=stdin, capture_output=True, text=True, timeout=120, env=environment, cwd=place, check=False
     )
-    return (made.stdout + made.stderr).strip()
+    return (process.stdout + process.stderr).strip()

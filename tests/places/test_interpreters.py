@@ -1,4 +1,4 @@
-"""Functions of programs that are started, typed and imported in other ways than from a file."""
+"""Functions in programs that are started, typed or imported otherwise than from a file."""
 
 from __future__ import annotations
 
@@ -49,8 +49,10 @@ def test_a_file_as_standard_input(tmp_path: Path) -> None:
     path.write_text(PROGRAM)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with path.open() as file:
-        made = subprocess.run([sys.executable, "-"], stdin=file, capture_output=True, text=True, timeout=120, env=environment, check=True)
-    assert made.stdout.strip() == "6.0"
+        process = subprocess.run(
+            [sys.executable, "-"], stdin=file, capture_output=True, text=True, timeout=120, env=environment, check=True
+        )
+    assert process.stdout.strip() == "6.0"
 
 
 def test_a_program_from_a_pipe_is_refused_with_a_line_that_works() -> None:

@@ -1,4 +1,4 @@
-"""IPython on a terminal, where each input is a cell of its own."""
+"""IPython on a terminal, where each input is a cell."""
 
 from __future__ import annotations
 

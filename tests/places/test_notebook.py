@@ -1,4 +1,4 @@
-"""Cells of every shape, run by nbclient in a real kernel of this interpreter."""
+"""Notebook cells of every shape, run by nbclient in a real kernel."""
 
 from __future__ import annotations
 

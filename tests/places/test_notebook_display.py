@@ -1,4 +1,4 @@
-"""What a notebook shows of derivatives, in a real kernel: both texts, formulas, tables, and the magic ``%%symgrad``."""
+"""Notebook output in a real kernel: both texts, formulas, tables, and the magic ``%%symgrad``."""
 
 from __future__ import annotations
 

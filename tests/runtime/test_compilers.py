@@ -1,4 +1,4 @@
-"""Our compiler of kernels gives what numba's own gives, on every kernel of the corpus; a release that it does not know gets numba's."""
+"""Our kernel compiler compared with numba's own, on every kernel of the corpus; unknown releases use numba's."""
 
 from __future__ import annotations
 

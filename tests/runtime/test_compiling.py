@@ -1,4 +1,4 @@
-"""Kernels as the compiler of kernels compiles them, against Python: loops, elements, errors, and who owns what."""
+"""Compiled kernels compared with Python: loops, elements, errors, ownership."""
 
 import re
 import sys
@@ -196,11 +196,11 @@ def checked(x, limit):
     total = 0.0
     held = new_empty((2,))
     for i in range(x.shape[0]):
-        made = new_zeros((4,))
+        array = new_zeros((4,))
         if x[i] > limit:
             raise ArithmeticError
-        made[0] = x[i]
-        held = made
+        array[0] = x[i]
+        held = array
         if x[i] == limit:
             raise ValueError
     for i in range(4):

@@ -1,4 +1,4 @@
-"""Sums of products over named axes, against ``np.einsum``; and gradients in which they stand."""
+"""Sums of products over named axes, compared with ``np.einsum``; their gradients."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def test_it_is_einsum(subscripts: str, random: np.random.Generator) -> None:
     pair = [random.standard_normal([EXTENTS[c] for c in names]) for names in words]
     laid = [*itertools.product(*[(x, np.asfortranarray(x), x[::-1][::-1].copy()[...]) for x in pair])]
     for a, b in laid:
-        found = contraction(a, b, subscripts)
-        np.testing.assert_allclose(found, np.einsum(subscripts, *pair), rtol=1e-12, atol=1e-12)
+        actual = contraction(a, b, subscripts)
+        np.testing.assert_allclose(actual, np.einsum(subscripts, *pair), rtol=1e-12, atol=1e-12)
 
 
 def index_of(present: tuple[bool, ...]) -> str:
@@ -35,7 +35,7 @@ def index_of(present: tuple[bool, ...]) -> str:
 
 def programs(rank: int) -> list[tuple[str, tuple[bool, ...], tuple[bool, ...], tuple[int, ...]]]:
     """Sums over some axes of a product of two arrays, each of which lacks some of the axes."""
-    found = []
+    texts = []
     for n, places in enumerate(itertools.product(((True, True), (True, False), (False, True)), repeat=rank)):
         first, second = (tuple(pair[side] for pair in places) for side in (0, 1))
         for count, over in enumerate(over for k in range(1, rank + 1) for over in itertools.combinations(range(rank), k)):
@@ -44,15 +44,15 @@ def programs(rank: int) -> list[tuple[str, tuple[bool, ...], tuple[bool, ...], t
                 name = f"f{rank}_{n}_{count}"
                 text = f"a{index_of(first)} * b{index_of(second)}"
                 lines = [f"def {name}(a, b):", f"    s = np.sum({text}, axis={over}, keepdims={keeps})", "    return np.sum(np.sin(s) * s)"]
-                found.append(("\n".join(lines), first, second, over))
-    return found
+                texts.append(("\n".join(lines), first, second, over))
+    return texts
 
 
 @pytest.mark.parametrize("rank", [2, 3])
 def test_gradients_of_sums_of_products_that_are_broadcast(rank: int, tmp_path: Path, random: np.random.Generator) -> None:
-    made = programs(rank)
+    functions = programs(rank)
     path = tmp_path / f"sums_of_rank_{rank}.py"
-    path.write_text("import numpy as np\n\n\n" + "\n\n\n".join(text for text, *_ in made) + "\n")
+    path.write_text("import numpy as np\n\n\n" + "\n\n\n".join(text for text, *_ in functions) + "\n")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
@@ -60,7 +60,7 @@ def test_gradients_of_sums_of_products_that_are_broadcast(rank: int, tmp_path: P
     spec.loader.exec_module(module)
     extents = (3, 4, 2)[:rank]
     forms: set[str] = set()
-    for text, first, second, over in made[:: 1 if rank == 2 else 2]:
+    for text, first, second, over in functions[:: 1 if rank == 2 else 2]:
         function = getattr(module, text[4 : text.index("(")])
         a, b = (random.standard_normal([e for e, here in zip(extents, present, strict=True) if here]) for present in (first, second))
         wide = [x.reshape([e if here else 1 for e, here in zip(extents, p, strict=True)]) for x, p in ((a, first), (b, second))]

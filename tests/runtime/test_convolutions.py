@@ -1,4 +1,4 @@
-"""What kernels call where one vector slides along another, against NumPy."""
+"""Convolutions in kernels, compared with NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extremes of kernels, with LLVM's instruction for them and without."""
+"""Extremes in kernels, with and without LLVM's instruction."""
 
 from __future__ import annotations
 

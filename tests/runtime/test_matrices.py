@@ -1,4 +1,4 @@
-"""What kernels call for matrices, against NumPy: however the matrices lie, small and large."""
+"""Matrix functions of kernels, compared with NumPy: layouts and sizes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""New arrays of kernels: what they hold, that LLVM is told that nothing overlaps them, and that they are freed."""
+"""New arrays of kernels: contents, no-alias facts for LLVM, deallocation."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def rounds(x: Any, n: int) -> Any:
 
 def test_what_they_hold() -> None:
     assert np.array_equal(new_zeros((2, 3)), np.zeros((2, 3)))
-    made = new_empty((4, 1, 2))
-    assert (made.shape, made.dtype, made.flags.c_contiguous, made.flags.writeable) == ((4, 1, 2), np.float64, True, True)
+    array = new_empty((4, 1, 2))
+    assert (array.shape, array.dtype, array.flags.c_contiguous, array.flags.writeable) == ((4, 1, 2), np.float64, True, True)
 
 
 @njit(error_model="numpy")

@@ -1,4 +1,4 @@
-"""What kernels call to sort, against NumPy: of all lengths, and what is left to NumPy."""
+"""Sorting functions of kernels, compared with NumPy, for all lengths."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ R = np.random.default_rng(0)
 def test_places_in_order(dtype: str) -> None:
     for n in (*range(1, 20), 31, 32, 33, 47, 64, 100, 257):
         for x in (R.permutation(n), np.arange(n), np.arange(n)[::-1]):
-            given = (x - n // 2).astype(dtype)
+            numbers = (x - n // 2).astype(dtype)
             places, values = np.empty(n, np.int64), np.empty(n, dtype)
-            orders.order_into(places, given)
-            orders.sorted_into(values, given)
+            orders.order_into(places, numbers)
+            orders.sorted_into(values, numbers)
 
-            assert np.array_equal(places, np.argsort(given))
-            assert np.array_equal(values, np.sort(given))
+            assert np.array_equal(places, np.argsort(numbers))
+            assert np.array_equal(values, np.sort(numbers))
 
 
 @pytest.mark.parametrize("x", [[1.0, 2.0, 1.0], [np.nan, 1.0], [1.0, np.nan], [0.0, -0.0], [2.0, np.nan, 1.0, 3.0], [*range(40), 7]])

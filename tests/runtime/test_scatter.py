@@ -1,4 +1,4 @@
-"""Adding to cells by number gives what ``np.add.at`` gives, to the last bit."""
+"""Scatter-add by index equals ``np.add.at`` to the last bit."""
 
 from __future__ import annotations
 

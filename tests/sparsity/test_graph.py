@@ -1,4 +1,4 @@
-"""Sets of elements as a graph against Python's sets; colourings against what they are for."""
+"""Union graphs of element sets compared with Python's sets; colourings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pattern of every row holds each entry of its Jacobian that is not zero, at the samples of the rows."""
+"""The pattern of every row contains each nonzero entry of its Jacobian, at the samples of the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tangent of every row against differences, at the samples of the rows; the table of push-forwards names what there is."""
+"""The tangent of every row against differences, at the samples of the rows; completeness of the table of push-forwards."""
 
 from __future__ import annotations
 

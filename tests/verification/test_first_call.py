@@ -1,4 +1,4 @@
-"""The first call of a signature is compared with the function itself: what is found, what is not run twice, what it costs."""
+"""The comparison of the first call with the function itself: detected faults, functions that are not run twice, cost."""
 
 from __future__ import annotations
 
@@ -263,11 +263,11 @@ def writing_outside(x):
 
 @pytest.mark.parametrize("function", [printing, drawing, drawing_from, keeping])
 def test_functions_with_effects_are_not_run_and_explain_says_so(function) -> None:
-    given = {"drawing_from": (np.random.default_rng(1),)}.get(function.__name__, ())
+    arguments = {"drawing_from": (np.random.default_rng(1),)}.get(function.__name__, ())
     plain, counted = {}, {}
     for key in ("plain", "derived"):
         np.random.seed(5)
-        held = tuple(np.random.default_rng(1) if isinstance(g, np.random.Generator) else type(g)(g) for g in given)
+        held = tuple(np.random.default_rng(1) if isinstance(g, np.random.Generator) else type(g)(g) for g in arguments)
         out = io.StringIO()
         table.cache_clear()
         code = anew(function)
@@ -279,7 +279,7 @@ def test_functions_with_effects_are_not_run_and_explain_says_so(function) -> Non
 
     assert plain["plain"] == plain["derived"]
     assert counted == {"plain": 1, "derived": 0}
-    assert "unverified" in symgrad.grad(anew(function)).explain(1.5, *given)
+    assert "unverified" in symgrad.grad(anew(function)).explain(1.5, *arguments)
 
 
 class Counter:
@@ -352,14 +352,14 @@ def test_a_store_that_rounding_explains_is_none() -> None:
 
 
 def test_arrays_that_a_function_writes_to_stay_as_they_were_and_are_not_compared() -> None:
-    def both(x, given, held):
-        given[0] = x
+    def both(x, array, held):
+        array[0] = x
         held.append(x)
-        return x * given[0]
+        return x * array[0]
 
-    given, held = np.ones(2), [0.5]
-    assert symgrad.value_and_grad(anew(both))(1.5, given, held) == (2.25, 3.0)
-    assert given.tolist() == [1.0, 1.0]
+    array, held = np.ones(2), [0.5]
+    assert symgrad.value_and_grad(anew(both))(1.5, array, held) == (2.25, 3.0)
+    assert array.tolist() == [1.0, 1.0]
     assert held == [0.5, 1.5]
 
 
@@ -456,9 +456,9 @@ def test_an_argument_is_put_back_if_the_frontend_has_overlooked_a_store(monkeypa
     comparison = type(table).comparison
 
     def other(self: Any, entry: Any, bound: Any) -> Any:
-        made = comparison(self, entry, bound)
-        made.function = guilty
-        return made
+        outcome = comparison(self, entry, bound)
+        outcome.function = guilty
+        return outcome
 
     monkeypatch.setattr(type(table), "comparison", other)
     with pytest.raises(Mismatch, match="and changes its arguments, which the code does not"):

@@ -1,4 +1,4 @@
-"""The parts of a comparison: copies of arguments, gaps between results, what rounding explains, slopes."""
+"""Parts of the comparison: copies of arguments, distances of results, rounding, slopes."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ LAYOUTS = [
 
 @pytest.mark.parametrize("array", LAYOUTS, ids=lambda a: f"{a.dtype}{a.shape}{a.strides}")
 def test_a_copied_array_is_equal_and_lies_as_the_array_does(array) -> None:
-    made = Duplicate().of(array)
+    copied = Duplicate().of(array)
 
-    assert made.dtype == array.dtype
-    assert np.array_equal(made, array)
-    assert not np.shares_memory(made, array)
+    assert copied.dtype == array.dtype
+    assert np.array_equal(copied, array)
+    assert not np.shares_memory(copied, array)
     if array.strides and min(array.strides) > 0:
-        assert (made.flags.c_contiguous, made.flags.f_contiguous) == (array.flags.c_contiguous, array.flags.f_contiguous)
+        assert (copied.flags.c_contiguous, copied.flags.f_contiguous) == (array.flags.c_contiguous, array.flags.f_contiguous)
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_a_copied_container_is_equal_and_shares_nothing_that_can_change(make) ->
 def test_a_container_that_holds_itself_is_copied_once() -> None:
     ring: list = [1.0]
     ring.append(ring)
-    made = Duplicate().of(ring)
+    copied = Duplicate().of(ring)
 
-    assert made[1] is made
-    assert made is not ring
+    assert copied[1] is copied
+    assert copied is not ring
 
 
 def test_a_dict_of_a_class_is_copied_with_its_attributes() -> None:

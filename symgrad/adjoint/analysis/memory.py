@@ -1,4 +1,4 @@
-"""Alias analysis for the adjoint: which values may share memory, where it is written to, and what was overwritten when.
+"""Alias analysis for the adjoint: which values may share memory, where it is written to, and which versions are overwritten.
 
 A *class* joins values connected by ops that consume or borrow, by loops, and by branches. A class can be *undone* if each store has an
 inverse and each loop and branch only passes its buffers on.
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from symgrad.adjoint.analysis.activity import closure
 from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
+from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.layout import Layout, Place
 from symgrad.ir.types import UNKNOWN, Array, Box, List, Scalar, Tape, Type, Unknown
 from symgrad.ops.analysis.aliases import sources_of
@@ -26,11 +27,10 @@ def has_memory(type_: Type) -> bool:
 
 
 @dataclass(slots=True)
-class Memory:
+class Memory(DisjointSets[Value]):
     """The classes of a function."""
 
     layout: Layout
-    parents: dict[Value, Value] = field(default_factory=dict)
     contents: dict[Value, Value] = field(default_factory=dict)
     stores: dict[Value, list[tuple[Call, Place]]] = field(default_factory=dict)
     members: dict[Value, list[Value]] = field(default_factory=dict)
@@ -50,24 +50,13 @@ class Memory:
                 memory.members.setdefault(memory.find(value), []).append(value)
         return memory
 
-    def find(self, value: Value) -> Value:
-        """The representative of a value's class."""
-        root = value
-        while (up := self.parents.get(root, root)) is not root:
-            root = up
-        while (up := self.parents.get(value, value)) is not root:
-            self.parents[value] = root
-            value = up
-        return root
-
     def join(self, a: Operand, b: Operand) -> None:
         """Record that two values may share memory, and so may their contents."""
         if not (isinstance(a, Value) and isinstance(b, Value) and has_memory(a.type) and has_memory(b.type)):
             return
         first, second = self.find(a), self.find(b)
-        if first is second:
+        if not self.unite(first, second):
             return
-        self.parents[second] = first
         inner = [self.contents.pop(v) for v in (first, second) if v in self.contents]
         if inner:
             self.contents[first] = inner[0]

@@ -15,6 +15,7 @@ from typing import ClassVar
 from symgrad.adjoint.expand import number
 from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, substitute, walk
 from symgrad.ir.types import INT
+from symgrad.ir.walks import remove_ops
 from symgrad.ops.indexing import OPERANDS
 
 #: rows that add to their first operand
@@ -105,24 +106,15 @@ def cleared(block: Block, indices: Mapping[For, Value]) -> bool:
     for op in walk(block):
         if isinstance(op, Call) and op.name in ("accumulate", "add_at", "add_written"):
             restored(op, sums, table)
-        elif isinstance(op, For):
+        elif isinstance(op, For) and op in indices and has_distinct_rounds(op):
             for k, out in enumerate(op.outs):
-                if out not in sums.readers and op in indices and has_distinct_rounds(op):
-                    cells = Cells(sums, indices)
-                    if cells.follow(op.body, op.carried[k], [op]) == k:
-                        table.update({store.outs[0]: store.args[0] for store in cells.stores})
+                cells = Cells(sums, indices)
+                if out not in sums.readers and cells.follow(op.body, op.carried[k], [op]) == k:
+                    table.update({store.outs[0]: store.args[0] for store in cells.stores})
     if table:
-        remove(block, set(table))
+        remove_ops(block, {op for op in walk(block) if op.outs and op.outs[0] in table})
         substitute(block, table)
     return bool(table)
-
-
-def remove(block: Block, gone: set[Value]) -> None:
-    """Remove the ops that give these values."""
-    for op in block.ops:
-        for inner in op.blocks:
-            remove(inner, gone)
-    block.ops = [op for op in block.ops if not (op.outs and op.outs[0] in gone)]
 
 
 def restored(op: Call, sums: Sums, table: dict[Value, Operand]) -> None:

@@ -41,7 +41,7 @@ def positive(builder: Builder, weights: Operand) -> Mask:
     return ((builder.call("greater", weights, Const(0.0)), True),)
 
 
-def through(builder: Builder, mask: Mask, like: Operand, move: Callable[[Operand], Operand]) -> Mask:
+def moved_mask(builder: Builder, mask: Mask, like: Operand, move: Callable[[Operand], Operand]) -> Mask:
     """The mask after ``move`` is applied to a cotangent in the form of ``like``; conditions on the whole are kept."""
     if not mask or not isinstance(like.type, Array | Scalar):
         return ()
@@ -52,7 +52,7 @@ def through(builder: Builder, mask: Mask, like: Operand, move: Callable[[Operand
 
 def fitting(builder: Builder, mask: Mask, like: Operand, target: Value) -> Mask:
     """The mask of an unbroadcast cotangent."""
-    return mask if alike(target, like) else through(builder, mask, like, lambda weights: fitted(builder, weights, target))
+    return mask if has_same_shape(target, like) else moved_mask(builder, mask, like, lambda weights: fitted(builder, weights, target))
 
 
 def either(builder: Builder, a: Mask, b: Mask, like: Operand) -> Mask:
@@ -77,7 +77,7 @@ def moving(row: Row, text: str | None) -> str | None:
     return None
 
 
-def alike(a: Operand, b: Operand) -> bool:
+def has_same_shape(a: Operand, b: Operand) -> bool:
     """Whether a value and its broadcast provably have the same shape."""
     have, want = b.type, a.type
     if isinstance(have, Array) and isinstance(want, Array):

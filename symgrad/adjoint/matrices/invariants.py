@@ -28,7 +28,7 @@ def common(block: Block) -> list[Op]:
 
 
 def distributed(block: Block, builder: Builder, costs: Costs) -> None:
-    """Append loops that compute what the loops of ``block`` compute alike for all its arguments; the block reads their tapes. In place.
+    """Append loops that compute the values that are the same for all arguments of ``block``; the block reads their tapes. In place.
 
     ``block`` itself holds no such op any more: see ``common``.
     """
@@ -41,7 +41,7 @@ def distributed(block: Block, builder: Builder, costs: Costs) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """The memory of a block, which tells the ops that may move."""
+    """The memory of a block, which decides which ops may move."""
 
     memory: Memory
 
@@ -51,7 +51,7 @@ class Stores:
 
 
 def stores_of(block: Block) -> Stores:
-    """What a block writes to."""
+    """The memory that a block writes to."""
     layout = Layout()
     layout.enter(block)
     return Stores(Memory.of(Func("once", block), layout))

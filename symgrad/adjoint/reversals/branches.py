@@ -37,7 +37,7 @@ def reverse_branch(sweep: Sweep, scope: Scope, op: If, index: int) -> None:
     sink(sweep, scope, index, sides)
     branch = If([], op.loc, op.test, sides[0].reverse, sides[1].reverse)
     for value in touched(sweep, sides):
-        joined(sweep, scope, value, sides, branch)
+        add_result(sweep, scope, value, sides, branch)
     separate(sweep, scope, branch, sides)
     sweep.builder.append(branch)
 
@@ -130,7 +130,7 @@ def gap_left(sweep: Sweep, op: If, out: Value, grad: Cotangent) -> Cotangent:
     return grad if without is not None and without[0] is op.test else sweep.ledger.filled(grad)
 
 
-def joined(sweep: Sweep, scope: Scope, value: Value, sides: list[Scope], branch: If) -> None:
+def add_result(sweep: Sweep, scope: Scope, value: Value, sides: list[Scope], branch: If) -> None:
     """Add one result to the reversed branch: the cotangent of ``value`` after it."""
     cotangents: list[Cotangent] = []
     gap: tuple[Block, int] | None = None
@@ -155,7 +155,7 @@ def joined(sweep: Sweep, scope: Scope, value: Value, sides: list[Scope], branch:
     owned = all(grad.owned for grad in cotangents) and in_memory(out.type)
     alone = [place for place, side in enumerate(sides) if value in side.table]
     mask = common(cotangents[0].mask, cotangents[1].mask)
-    if len(alone) == 1 and sweep.ledger.get(scope, value) is None and not loose:  # the other side hands on a zero
+    if len(alone) == 1 and sweep.ledger.get(scope, value) is None and not loose:  # the other side yields a zero
         mask = ((branch.test, alone[0] == 0),)
     scope.table[value] = Cotangent(out, owned, mask, loose, gap)
 

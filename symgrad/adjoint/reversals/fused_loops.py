@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.analysis.memory import Memory, has_memory
 from symgrad.adjoint.analysis.reductions import ADDING, Cells, Sums
-from symgrad.adjoint.saving.prune import is_made
+from symgrad.adjoint.saving.prune import is_new_array
 from symgrad.adjoint.saving.remarks import tell_fused, tell_unfused
 from symgrad.adjoint.sweep import Sweep, active_slots
-from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, While, substitute, walk
+from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, While, definitions, substitute, walk
 from symgrad.ir.layout import Layout, enter, leave
 from symgrad.ir.types import Array, Scalar, Type, same_shape
 from symgrad.ir.unbound import Unbound
@@ -141,9 +141,7 @@ class Fusion:
 
     def free(self, op: For, primal: For | While) -> list[Value]:
         """The outer values, of either half, that the reversed iterations read."""
-        own: set[Value] = set(op.body.args)
-        for child in walk(op.body):
-            own.update(child.outs, *(block.args for block in child.blocks))
+        own = set(definitions(op.body))
         outer: dict[Value, None] = {}
         for child in walk(op.body):
             operands = [*child.operands, *(y for block in child.blocks for y in block.yields)]
@@ -243,7 +241,7 @@ class Fusion:
     def owned(self, operand: Operand, at: int) -> Operand:
         """A sum's operand in memory that the loop may write to."""
         maker = self.definers.get(operand) if isinstance(operand, Value) else None
-        if not isinstance(operand, Value) or not has_memory(operand.type) or isinstance(maker, Call) and is_made(maker):
+        if not isinstance(operand, Value) or not has_memory(operand.type) or isinstance(maker, Call) and is_new_array(maker):
             return operand
         block = Block()
         with self.sweep.builder.inside(block), self.sweep.builder.at(maker.loc if maker is not None else NOWHERE):

@@ -10,7 +10,7 @@ from typing import Any
 from symgrad.adjoint.accumulate import Cotangent, Scope, hinted, in_memory, is_zero
 from symgrad.adjoint.analysis.activity import parameters
 from symgrad.adjoint.analysis.regions import STORING
-from symgrad.adjoint.analysis.zero_masks import Mask, either, fitting, masked, moving, through
+from symgrad.adjoint.analysis.zero_masks import Mask, either, fitting, masked, moved_mask, moving
 from symgrad.adjoint.expand import Absent, Expansion, arithmetic, is_by_numpy, needed_row, negated, number, operand, parsed
 from symgrad.adjoint.saving.plan import PARTS, path_of, read_back
 from symgrad.adjoint.saving.remarks import tell_rule
@@ -140,7 +140,7 @@ def mask_of(sweep: Sweep, op: Call, row: Row, param: str, target: Value, grad: C
             table["into"] = builder.call("zeros_of", builder.call("shape_of", target), dtype="f64")
         return operand(Expansion(builder, table, hinted(target)).expand(text))
 
-    return through(builder, mask, out, move)
+    return moved_mask(builder, mask, out, move)
 
 
 def pulled_back(
@@ -179,7 +179,7 @@ def pullbacks(sweep: Sweep, scope: Scope, op: Call, row: Row, outs: list[Cotange
             names["into"] = by_rows(sweep, op, sweep.ledger.buffer(scope, target))
             scope.table[target] = Cotangent(pulled_back(sweep, op, row, names, outs, text, target), True, mask)
         elif "taken" in text:
-            names["taken"] = by_rows(sweep, op, given_up(sweep, first, op.outs[0], kept))
+            names["taken"] = by_rows(sweep, op, released_cotangent(sweep, first, op.outs[0], kept))
             mask = first.mask if first is not None and op.name == "set_at" else ()
             sweep.ledger.contribute(scope, target, Cotangent(pulled_back(sweep, op, row, names, outs, text, target), True, mask))
         else:
@@ -197,7 +197,7 @@ def by_rows(sweep: Sweep, op: Call, buffer: Operand) -> Operand:
     return buffer
 
 
-def given_up(sweep: Sweep, grad: Cotangent | None, out: Value, kept: Keeping) -> Operand:
+def released_cotangent(sweep: Sweep, grad: Cotangent | None, out: Value, kept: Keeping) -> Operand:
     """The output's cotangent, released so that it may be written to."""
     if grad is not None and kept.aliases and not isinstance(out.type, List):  # an item of a list is taken out of it
         grad = Cotangent(grad.value)

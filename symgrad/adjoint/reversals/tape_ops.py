@@ -37,7 +37,7 @@ def reverse_pop(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
     """Reverse a pop: the cotangents of the popped values are pushed."""
     cotangents = [sweep.ledger.take(scope, out) for out in op.outs]
     tape = sweep.ledger.owned(cotangents[0], op.outs[0])
-    values = [kept(sweep, scope, cotangents[1 + k], op.outs[1 + k]) for k in active_places(op.outs[1:])]
+    values = [copied_for_tape(sweep, scope, cotangents[1 + k], op.outs[1 + k]) for k in active_places(op.outs[1:])]
     pushed = sweep.builder.call("push", tape, *values, hint=hinted(op.args[0]))
     assert isinstance(op.args[0], Value)
     sweep.ledger.contribute(scope, op.args[0], Cotangent(pushed, True))
@@ -64,7 +64,7 @@ def reverse_get(sweep: Sweep, scope: Scope, op: Call, index: int) -> None:
     tape = op.args[0]
     assert isinstance(tape, Value)
     into = sweep.ledger.buffer(scope, tape)
-    values = [kept(sweep, scope, cotangents[k], op.outs[k]) for k in active_places(op.outs)]
+    values = [copied_for_tape(sweep, scope, cotangents[k], op.outs[k]) for k in active_places(op.outs)]
     several = sweep.counts[tape] > 1 or loops_around(scope, sweep.ledger.homes[tape]) > 1
     put = sweep.builder.call("put", into, op.args[1], *values, hint=hinted(tape), add=several)
     scope.table[tape] = Cotangent(put, True)
@@ -79,7 +79,7 @@ def loops_around(scope: Scope | None, home: Block) -> int:
     return count
 
 
-def kept(sweep: Sweep, scope: Scope, grad: Cotangent | None, value: Value) -> Operand:
+def copied_for_tape(sweep: Sweep, scope: Scope, grad: Cotangent | None, value: Value) -> Operand:
     """A cotangent as a tape holds it: a list that may be inside another one is copied, because it may be changed there."""
     handed = sweep.ledger.handed(scope, grad, value)
     if isinstance(handed.value.type, List) and not handed.owned:

@@ -16,7 +16,7 @@ from symgrad.adjoint.analysis.memory import Memory
 from symgrad.adjoint.saving.budget import Budget
 from symgrad.adjoint.saving.recomputed_calls import CalledAgain, Completed, insert, outlined
 from symgrad.adjoint.saving.remarks import tell_rerun
-from symgrad.adjoint.saving.repeatable import drop, drop_from, effects_in, needed, refuse_unrepeatable
+from symgrad.adjoint.saving.repeatable import drop_from, effects_in, needed, refuse_unrepeatable
 from symgrad.adjoint.sweep import Sweep
 from symgrad.errors import NoDerivative
 from symgrad.ir.core import (
@@ -40,7 +40,7 @@ from symgrad.ir.core import (
 )
 from symgrad.ir.layout import Layout, enter, leave
 from symgrad.ir.types import INT, Tape, Type
-from symgrad.ops.analysis.aliases import read_in
+from symgrad.ir.walks import read_in, remove_ops
 from symgrad.ops.build import renamed, retype, symbols_of
 
 
@@ -163,7 +163,7 @@ class Rerun:
     def round_again(self, table: dict[Value, Operand]) -> tuple[list[Op], list[Operand]]:
         """A copy of the ops of one iteration, from one state to the next; ``table`` maps the block's arguments."""
         copy = clone_block(Block([], [op for op in self.body.ops if op in self.kept], [self.body.yields[k] for k in self.slots]), table)
-        drop(copy, effects_in(copy))
+        remove_ops(copy, effects_in(copy))
         return copy.ops, copy.yields
 
     # ---------------------------------------------------------------- the forward half

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.analysis.memory import Memory
 from symgrad.adjoint.analysis.reductions import cleared
-from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While, substitute, walk
+from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While, operands_within, resolved, substitute
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Scalar
 from symgrad.ops.declare import ROWS
@@ -54,26 +54,30 @@ def drop_invariants(block: Block, table: dict[Value, Operand]) -> None:
     for op in block.ops:
         for inner in op.blocks:
             drop_invariants(inner, table)
-        if isinstance(op, For):
-            for k in reversed(range(len(op.inits))):
-                if stands_for(op.body.yields[k], table) is op.carried[k]:
-                    table[op.carried[k]] = table[op.outs[k]] = start = op.inits[k]
-                    if isinstance(start, Value) and start.name in (None, "t_grad"):  # it has a better name now
-                        start.name = op.carried[k].name
-                    drop_slot(op, k)
-        elif isinstance(op, If):
-            for k in reversed(range(len(op.outs))):
-                handed_on, other = (stands_for(side.yields[k], table) for side in op.blocks)
-                if handed_on is other and isinstance(other, Value):  # it is defined before the branch
-                    table[op.outs[k]] = other
-                    del op.outs[k], op.then.yields[k], op.orelse.yields[k]
+        match op:
+            case For():
+                drop_invariant_slots(op, table)
+            case If():
+                drop_common_results(op, table)
 
 
-def stands_for(operand: Operand, table: dict[Value, Operand]) -> Operand:
-    """The final replacement of an operand."""
-    while isinstance(operand, Value) and operand in table:
-        operand = table[operand]
-    return operand
+def drop_invariant_slots(op: For, table: dict[Value, Operand]) -> None:
+    """Drop the slots of a loop that every iteration yields unchanged."""
+    for k in reversed(range(len(op.inits))):
+        if resolved(op.body.yields[k], table) is op.carried[k]:
+            table[op.carried[k]] = table[op.outs[k]] = start = op.inits[k]
+            if isinstance(start, Value) and start.name in (None, "t_grad"):  # it has a better name now
+                start.name = op.carried[k].name
+            drop_slot(op, k)
+
+
+def drop_common_results(op: If, table: dict[Value, Operand]) -> None:
+    """Drop the results of a branch that both sides yield."""
+    for k in reversed(range(len(op.outs))):
+        value, other = (resolved(side.yields[k], table) for side in op.blocks)
+        if value is other and isinstance(value, Value):  # it is defined before the branch
+            table[op.outs[k]] = value
+            del op.outs[k], op.then.yields[k], op.orelse.yields[k]
 
 
 def drop_slot(op: For, k: int) -> None:
@@ -165,7 +169,7 @@ def not_again(whole: Scope, scopes: Mapping[Block, Scope]) -> None:
     for reverse, scope in scopes.items():
         kept = []
         for op in reverse.ops:
-            primal = made_before(op, scope, known) if isinstance(op, Call) else None
+            primal = recomputed_value(op, scope, known) if isinstance(op, Call) else None
             if primal is None:
                 kept.append(op)
             else:
@@ -175,7 +179,7 @@ def not_again(whole: Scope, scopes: Mapping[Block, Scope]) -> None:
     substitute(whole.reverse, table)
 
 
-def made_before(op: Call, scope: Scope | None, known: dict[Block, Known]) -> Value | None:
+def recomputed_value(op: Call, scope: Scope | None, known: dict[Block, Known]) -> Value | None:
     """The value of the forward half that the op computes once more."""
     key = key_of(op)
     while key is not None and scope is not None:
@@ -255,7 +259,7 @@ def is_of_its_own(op: Call) -> bool:
 
 
 def is_given_up(source: Value, copy: Call, layout: Layout) -> bool:
-    """Whether an iteration copies a loop-carried array, or what its stores made of it, at its last read, and carries on the copy."""
+    """Whether an iteration copies a loop-carried array, or a later version of it, at its last read, and carries the copy."""
     home, at = layout.places[copy.outs[0]]
     if home not in layout.owners or not isinstance(source.type, Array):
         return False
@@ -274,7 +278,7 @@ def is_given_up(source: Value, copy: Call, layout: Layout) -> bool:
         return False
     states = taken_over(start, outer, layout)
     maker = layout.op_of(states[-1]) if states and layout.places[states[-1]][0] is outer else None
-    if not isinstance(maker, Call) or not is_made(maker):
+    if not isinstance(maker, Call) or not is_new_array(maker):
         return False
     return (
         isinstance(states[-1].type, Array)
@@ -297,21 +301,15 @@ def taken_over(operand: Operand, block: Block, layout: Layout) -> list[Value]:
 
 def readers(block: Block, value: Value) -> set[Op]:
     """The ops of a block that read a value, themselves or in their blocks."""
-    return {
-        op
-        for op in block.ops
-        if value in op.operands
-        or any(value in inner.operands for b in op.blocks for inner in walk(b))
-        or any(value in b.yields for b in op.blocks)
-    }
+    return {op for op in block.ops if value in operands_within(op)}
 
 
 def passed(value: Value, block: Block, but: Op | None = None) -> bool:
     """Whether all ops that read a value, except ``but``, keep no alias of its memory."""
-    return all(isinstance(op, Call) and (is_made(op) or op.name in PASSING) for op in readers(block, value) if op is not but)
+    return all(isinstance(op, Call) and (is_new_array(op) or op.name in PASSING) for op in readers(block, value) if op is not but)
 
 
-def is_made(op: Call) -> bool:
+def is_new_array(op: Call) -> bool:
     """Whether the result is a new array."""
     row = ROWS[op.name]
     return row.elementwise and row.alias == "fresh" and not row.consumes or op.name in MAKING

@@ -16,7 +16,7 @@ from symgrad.adjoint.saving.repeatable import drop_from, effects_in, needed, ref
 from symgrad.adjoint.sweep import Sweep
 from symgrad.ir.core import TRUE, UNDEF, Apply, Block, Call, Func, If, Op, Operand, Value, clone_block, substitute, walk
 from symgrad.ir.layout import Layout
-from symgrad.ops.analysis.aliases import defined, read_in
+from symgrad.ir.walks import free_values, read_in, remove_ops
 
 BEGIN, END = "checkpoint_begin", "checkpoint_end"
 Completed = Callable[[Func, Scope], Block]  #: the block and its reverse, with all values that it reads available
@@ -63,16 +63,9 @@ def unmarked(func: Func) -> Func:
     while pending:
         one = pending.pop()
         seen.add(one)
-        drop_marks(one.body)
+        remove_ops(one.body, {op for op in walk(one.body) if isinstance(op, Call) and op.name in (BEGIN, END)})
         pending += [op.func for op in walk(one.body) if isinstance(op, Apply) and op.func is not None and op.func not in seen]
     return func
-
-
-def drop_marks(block: Block) -> None:
-    block.ops = [op for op in block.ops if not (isinstance(op, Call) and op.name in (BEGIN, END))]
-    for op in block.ops:
-        for inner in op.blocks:
-            drop_marks(inner)
 
 
 @dataclass(slots=True)
@@ -128,8 +121,7 @@ class CalledAgain:
 
     def written(self) -> list[Value]:
         """The outer values whose memory the function may write to."""
-        own = defined(self.body)
-        outer = [value for value in dict.fromkeys(read_in(self.body)) if value not in own and has_memory(value.type)]
+        outer = [value for value in free_values(self.body) if has_memory(value.type)]
         layout = Layout()
         layout.enter(self.body)
         memory = Memory.of(Func("", self.body), layout)
@@ -139,8 +131,7 @@ class CalledAgain:
 def outlined(sweep: Sweep, scope: Scope, op: Op, ops: list[Op], name: str) -> Func:
     """Replace an op of the backward half by a call of a function of ``ops``, which compute its results."""
     body = Block([], ops, list(op.outs))
-    own = defined(body)
-    table = {value: Value(value.type, value.name) for value in dict.fromkeys(read_in(body)) if value not in own}
+    table = {value: Value(value.type, value.name) for value in free_values(body)}
     substitute(body, {**table})
     body.args = list(table.values())
     func = Func(name, body, loc=op.loc)

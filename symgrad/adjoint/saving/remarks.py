@@ -173,7 +173,7 @@ def loc_of(plan: Plan, value: Value) -> Loc:
 
 def why(plan: Plan, value: Value) -> str:
     """Which lines read a value, and why it is not live there."""
-    return f"{needed(plan, value)}, but {gone(plan, value)}"
+    return f"{needed(plan, value)}, but {why_not_live(plan, value)}"
 
 
 def needed(plan: Plan, value: Value) -> str:
@@ -194,7 +194,7 @@ def line_at(ops: list[Op], index: int) -> int:
     return ops[index].loc.line if 0 <= index < len(ops) else 0
 
 
-def gone(plan: Plan, value: Value) -> str:
+def why_not_live(plan: Plan, value: Value) -> str:
     """Why a value is not live when the sweep reaches its use."""
     block = plan.layout.places[value][0]
     if not plan.layout.static(block):

@@ -8,7 +8,7 @@ from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.sweep import Sweep
 from symgrad.errors import NoDerivative
 from symgrad.ir.core import Block, Call, Op, Operand, Value, operands_within, uses, walk
-from symgrad.ops.analysis.aliases import defined
+from symgrad.ir.walks import defined_by, remove_ops
 from symgrad.ops.declare import ROWS
 
 
@@ -19,7 +19,7 @@ def needed(scope: Scope, sweep: Sweep, reads: Iterable[Operand], slots: Mapping[
     iteration yields for it. Loops and branches whose reverse is in the reversed block are needed too.
     """
     body = scope.block
-    owner = {value: op for op in body.ops for value in (*op.outs, *(v for inner in op.blocks for v in defined(inner)))}
+    owner = {value: op for op in body.ops for value in defined_by(op)}
     reversed_ = [body.ops[sweep.scopes[inner].position] for op in scope.reverse.ops for inner in op.blocks if inner in sweep.scopes]
     todo = [*reads, *(operand for op in reversed_ for operand in operands_within(op))]
     ops = set(reversed_)
@@ -55,14 +55,6 @@ def effects_in(body: Block) -> set[Op]:
     return {op for op in walk(body) if isinstance(op, Call) and ROWS[op.name].effect}
 
 
-def drop(block: Block, ops: set[Op]) -> None:
-    """Remove ops from a block and the blocks inside it, in place."""
-    block.ops = [op for op in block.ops if op not in ops]
-    for op in block.ops:
-        for inner in op.blocks:
-            drop(inner, ops)
-
-
 def drop_from(scope: Scope, ops: set[Op], sweep: Sweep) -> None:
     """Remove ops from a block that a scope reverses, and update the recorded positions."""
     places: list[int] = []
@@ -78,7 +70,7 @@ def drop_from(scope: Scope, ops: set[Op], sweep: Sweep) -> None:
             if block in sweep.scopes:
                 sweep.scopes[block].position = places[sweep.scopes[block].position]
                 drop_from(sweep.scopes[block], ops, sweep)
-    drop(scope.block, ops)
+    remove_ops(scope.block, ops)
 
 
-__all__ = ["drop", "drop_from", "effects_in", "needed", "refuse_unrepeatable"]
+__all__ = ["drop_from", "effects_in", "needed", "refuse_unrepeatable"]

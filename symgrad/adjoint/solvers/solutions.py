@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from symgrad.adjoint.calling import as_seed, called, check_unmoved, options_of, put, scaled
+from symgrad.adjoint.calling import as_seed, called, check_unmoved, inline, options_of, scaled
 from symgrad.adjoint.matrices.jacobian import jacobian
 from symgrad.adjoint.reversals.custom import WRITERS, expanded
 from symgrad.adjoint.reverse import gradient
-from symgrad.adjoint.saving.repeatable import drop
 from symgrad.adjoint.solvers.trajectories import of_trajectory
 from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, clone_block, uses, walk
 from symgrad.ir.types import FLOAT, Array, Scalar
+from symgrad.ir.walks import remove_ops
 from symgrad.ops.build import Builder, symbols
 
 
@@ -42,7 +42,7 @@ def silent(func: Func) -> Func:
     if not unread_calls(func.body):
         return func
     body = clone_block(func.body, {})
-    drop(body, unread_calls(body))
+    remove_ops(body, unread_calls(body))
     return Func(func.name, body, func.results, func.loc)
 
 
@@ -62,22 +62,22 @@ def of_root(builder: Builder, op: Call, args: list[Operand], positions: Sequence
     point = [solution, *rest]
     weight = solved(builder, equation, point, builder.call("negative", seed), valid)
     pulled = gradient(equation, [1 + k for k in positions], value=False, seeds=True, taken=builder.taken)
-    return put(builder, pulled, [*point, as_seed(builder, weight, pulled.params[-1])])
+    return inline(builder, pulled, [*point, as_seed(builder, weight, pulled.params[-1])])
 
 
 def of_value(builder: Builder, op: Call, args: list[Operand], positions: Sequence[int]) -> list[Operand]:
     """The cotangents of the arguments of a function whose value a solver has computed."""
     seed, *point = args
     pulled = gradient(op.settings["func"], list(positions), value=False, seeds=True, taken=builder.taken)
-    return put(builder, pulled, [*point, as_seed(builder, seed, pulled.params[-1])])
+    return inline(builder, pulled, [*point, as_seed(builder, seed, pulled.params[-1])])
 
 
 def solved(builder: Builder, equation: Func, point: list[Operand], seed: Value, valid: Operand) -> Value:
     """The solution of a linear system with an equation's transposed Jacobian; nan, without an error, where that is not ``valid``."""
     if isinstance(equation.params[0].type, Scalar):
-        (slope,) = put(builder, gradient(equation, [0], value=False, taken=builder.taken), point)
+        (slope,) = inline(builder, gradient(equation, [0], value=False, taken=builder.taken), point)
         return builder.call("divide", seed, scaled(builder, slope, valid))
-    _, matrix = put(builder, jacobian(equation, [0], [0], taken=builder.taken), point)
+    _, matrix = inline(builder, jacobian(equation, [0], [0], taken=builder.taken), point)
     return builder.call("solve", builder.call("transpose", scaled(builder, matrix, valid)), seed)
 
 
@@ -97,7 +97,7 @@ def of_integral(builder: Builder, op: Call, args: list[Operand], positions: Sequ
         if place >= 0 > position:  # a setting of the solver
             cotangents.append(Const(0.0))
         elif position < 0:  # the upper end, or the lower one
-            (height,) = put(builder, integrand, [ends[position], *rest])
+            (height,) = inline(builder, integrand, [ends[position], *rest])
             product = inner_product(builder, weight, height)
             cotangents.append(product if position == -1 else builder.call("negative", product))
         elif isinstance(integrand.body.yields[0].type, Array) and integrand.body.yields[0].type.rank:

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.adjoint.calling import as_seed, called, check_unmoved, options_of, put, scaled
+from symgrad.adjoint.calling import as_seed, called, check_unmoved, inline, options_of, scaled
 from symgrad.adjoint.matrices.jacobian import jacobian
 from symgrad.adjoint.reversals.custom import expanded
 from symgrad.adjoint.reverse import gradient
@@ -49,7 +49,7 @@ def of_trajectory(builder: Builder, op: Call, args: list[Operand], positions: Se
     computed = compute(columns) if columns else []
     cotangents = {k: as_seed(builder, value, moved.column(k)) for k, value in zip(columns, computed, strict=True)}
     if START in positions:
-        (rate,) = put(builder, op.settings["func"], [start, initial, *moved.rest])
+        (rate,) = inline(builder, op.settings["func"], [start, initial, *moved.rest])
         product = builder.call("multiply", cotangents[INITIAL], rate)
         cotangents[START] = builder.call("negative", builder.call("sum", product))
     if TIMES in positions:
@@ -204,7 +204,7 @@ class Moved:
         with builder.inside(body):
             time = builder.call("take", times, index, index="i")
             state, weight = (builder.call("take", matrix, NONE, NONE, NONE, index, index="si") for matrix in (self.out, self.seed))
-            (rate,) = put(builder, self.rate, [time, state, *self.rest])
+            (rate,) = inline(builder, self.rate, [time, state, *self.rest])
             slope = builder.call("sum", builder.call("multiply", weight, rate))
             body.yields = [builder.call("set_at", body.args[1], slope, index, hint="times_grad", index="i")]
         out = Value(total.type, "times_grad")
@@ -260,7 +260,7 @@ def weighted_rate(rate: Func, columns: list[int], taken: set[str]) -> Func:
     time, state, *rest = (Value(v.type, v.name) for v in rate.params)
     weights = Value(builder.freshen(Array("f64", (Dim("?"),), "C")), "weights")
     builder.block.args = [time, state, weights, *rest]
-    cotangents = put(builder, pulled, [time, state, *rest, as_seed(builder, weights, pulled.params[-1])])
+    cotangents = inline(builder, pulled, [time, state, *rest, as_seed(builder, weights, pulled.params[-1])])
     call = builder.call
     flat = [call("array_of", call("list_of", v)) if isinstance(v.type, Scalar) else call("ravel", v) for v in cotangents]
     builder.block.yields = [call("concatenate", *flat)]
@@ -271,7 +271,7 @@ def whole_jacobian(rate: Func, columns: list[int], taken: set[str]) -> Func:
     """The Jacobians of the rate with respect to the state, then to the values that the equation reads, side by side in one matrix."""
     taken |= symbols(rate)
     builder = Builder(Block([Value(v.type, v.name) for v in rate.params]), rate.loc, taken=taken)
-    _, *matrices = put(builder, jacobian(rate, [1, *(2 + k for k in columns)], [0], taken=taken), builder.block.args)
+    _, *matrices = inline(builder, jacobian(rate, [1, *(2 + k for k in columns)], [0], taken=taken), builder.block.args)
     size = builder.call("extent", builder.block.args[1], axis=0)
     flat = [builder.call("reshape", matrix, size, Const(-1)) for matrix in matrices]
     builder.block.yields = [builder.call("concatenate", *flat, axis=1)]
@@ -288,7 +288,7 @@ def sensitivity_rate(rate: Func, columns: list[int], taken: set[str]) -> Func:
     builder.block.args = [time, stacked, *rest, size]
     state = call("view", stacked, NONE, size, NONE, index="s", hint="y")
     wrt = [1, *(2 + k for k in columns if k >= 0)]
-    slope, matrix, *forces = put(builder, jacobian(rate, wrt, [0], taken=builder.taken), [time, state, *rest])
+    slope, matrix, *forces = inline(builder, jacobian(rate, wrt, [0], taken=builder.taken), [time, state, *rest])
     parts: list[Operand] = [slope]
     first: Operand = size
     for k in columns:

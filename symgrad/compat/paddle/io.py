@@ -38,13 +38,13 @@ class TensorDataset(Dataset):
         return len(self.arrays[0])
 
 
-def joined(samples: Sequence[Any]) -> Any:
+def collated(samples: Sequence[Any]) -> Any:
     """Samples as a batch: numbers and arrays become tensors with an axis in front; structures stay."""
     first = samples[0]
     if isinstance(first, tuple | list):
-        return [joined(column) for column in zip(*samples, strict=True)]
+        return [collated(column) for column in zip(*samples, strict=True)]
     if isinstance(first, dict):
-        return {key: joined([sample[key] for sample in samples]) for key in first}
+        return {key: collated([sample[key] for sample in samples]) for key in first}
     return to_tensor(np.stack([np.asarray(sample) for sample in samples]))
 
 
@@ -71,7 +71,7 @@ class DataLoader:
         if not return_list:
             raise ValueError("return_list=False is not supported; batches are lists")
         self.dataset, self.batch_size, self.shuffle, self.drop_last = dataset, batch_size, shuffle, drop_last
-        self.collate = joined if collate_fn is None else collate_fn
+        self.collate = collated if collate_fn is None else collate_fn
 
     def __len__(self) -> int:
         count = len(self.dataset) / self.batch_size

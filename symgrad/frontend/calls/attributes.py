@@ -43,7 +43,7 @@ from symgrad.frontend.objects.reading import (
     read_attribute,
     rely_on_entry,
 )
-from symgrad.frontend.state.abstract_values import settled
+from symgrad.frontend.state.abstract_values import resolved_by_paths
 from symgrad.frontend.state.bindings import (
     ABSENT,
     MISSING,
@@ -92,7 +92,7 @@ def attribute_of(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Bin
         check_attribute(ctx, owner, attr, node)
     if isinstance(owner, Choice) and is_one_of_kinds(owner):
         return each(ctx, owner, node, lambda value: attribute_of(ctx, value, attr, node))
-    if attr in EVERYWHERE and isinstance(owner := settled(owner, ctx.state), Maybe):
+    if attr in EVERYWHERE and isinstance(owner := resolved_by_paths(owner, ctx.state), Maybe):
         return either(ctx, owner, node, lambda held: attribute_of(ctx, held, attr, node))
     if isinstance(owner, Choice):
         one, other = owner.then, owner.orelse
@@ -260,7 +260,7 @@ def own_attribute(ctx: Lowering, owner: Obj, attr: str, node: ast.AST) -> Bindin
     """An attribute of an instance created in the function: its own, or its class's if it has none."""
     cls = owner.key.cls
     home = namespace_of(ctx, owner) if is_derived(owner) else owner
-    held = settled(dict(ctx.state.entries(home.key)).get(attr, MISSING), ctx.state)
+    held = resolved_by_paths(dict(ctx.state.entries(home.key)).get(attr, MISSING), ctx.state)
     if held == MISSING or home is not owner and isinstance(entry_of_class(ctx, cls, attr), property):
         return of_class(ctx, owner, cls, attr, node)
     if owner.key not in ctx.arguments:  # the guard reads the attribute of an argument itself
@@ -393,7 +393,7 @@ def of_array(ctx: Lowering, owner: Binding, type_: Array, attr: str, node: ast.A
     return None
 
 
-def kept(ctx: Lowering, owner: Binding, attr: str, function: Any, node: ast.AST) -> Binding:
+def cached_property_value(ctx: Lowering, owner: Binding, attr: str, function: Any, node: ast.AST) -> Binding:
     """A ``functools.cached_property``: computed at the first read, then an attribute."""
     if isinstance(owner, External):
         return outside(ctx, present_attribute(ctx, owner.value, attr, "this object", node), path(owner.text, attr), attr)
@@ -419,7 +419,7 @@ def of_class(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST,
 
 
 def of_entry(ctx: Lowering, owner: Binding, cls: type, base: type, attr: str, node: ast.AST, after: type | None) -> Binding:
-    """What an entry of a class gives for an instance, by the descriptor that the entry is."""
+    """The value of an attribute that an entry of the class defines for an instance, by the entry's descriptor protocol."""
     seen = base if after is not None else cls
     from_outside = isinstance(owner, External) and after is None
     match vars(base)[attr]:
@@ -447,7 +447,7 @@ def of_entry(ctx: Lowering, owner: Binding, cls: type, base: type, attr: str, no
             return ctx.apply(Bound(owner, attr, held.fget), [], {}, node)
         case functools.cached_property() as held:
             rely_on_class(ctx, MISSING, seen, attr, held)
-            return kept(ctx, owner, attr, held.func, node)
+            return cached_property_value(ctx, owner, attr, held.func, node)
         case held if seen_through(held) is not None:
             rely_on_class(ctx, MISSING, seen, attr, held)
             return Bound(owner, attr, held)

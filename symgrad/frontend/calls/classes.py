@@ -65,7 +65,7 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         check_named_tuple(ctx, cls)
         fields: list[str] = list(cls._fields)
-        arguments = given_fields(ctx, cls, fields, args, kwargs)
+        arguments = arguments_by_field(ctx, cls, fields, args, kwargs)
         arguments |= defaults_of_tuple(ctx, cls, [f for f in fields if f not in arguments])
         if missing := [f for f in fields if f not in arguments]:
             fail(ctx, TypeError, f"{cls.__name__}.__new__() missing 1 required positional argument: {missing[0]!r}")
@@ -107,7 +107,7 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
 
 
 def not_initialised(ctx: Lowering, cls: type, instance: Binding, node: ast.AST) -> Binding:
-    """What ``__new__`` returned, if it is no instance of the class: Python then does not call ``__init__``."""
+    """The result of ``__new__`` if it is no instance of the class: Python then does not call ``__init__``."""
     returned = exact_class(ctx, instance, node)
     if issubclass(returned, cls) and isinstance(from_class(ctx, returned, "__init__"), types.FunctionType):
         what = f"__new__ of {cls.__name__} returns an instance of {returned.__name__}, or one from outside, and __init__ is called with it"
@@ -142,7 +142,7 @@ def defaults_of_tuple(ctx: Lowering, cls: Any, left_out: list[str]) -> dict[str,
 def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> dict[str, Binding]:
     """The fields by name, including arguments of ``__post_init__`` that no field keeps (``InitVar``)."""
     plain = [f.name for f in fields_of(cls) if f.init and not f.kw_only]
-    arguments = given_fields(ctx, cls, plain, args, kwargs, [f.name for f in fields_of(cls) if f.init and f.kw_only])
+    arguments = arguments_by_field(ctx, cls, plain, args, kwargs, [f.name for f in fields_of(cls) if f.init and f.kw_only])
     values: dict[str, Binding] = {}
     for field in fields_of(cls):
         if field.name in arguments:
@@ -193,7 +193,7 @@ def default_of_field(ctx: Lowering, cls: Any, field: Any, plain: list[str], node
     return outside(ctx, value, text, field.name)
 
 
-def given_fields(
+def arguments_by_field(
     ctx: Lowering, cls: type, plain: list[str], args: list[Binding], kwargs: dict[str, Binding], by_name: list[str] | None = None
 ) -> dict[str, Binding]:
     """The arguments by field, passed by position and by name."""

@@ -57,28 +57,28 @@ def call_besides(
         return call(list(rest.args), dict(rest.kwargs))
 
     if "order" in arguments and (spelled.row in LAID_OUT or is_ufunc(spelled)):
-        order = laid_like(ctx, known(arguments["order"]), next(iter(arguments.values())))
+        order = laid_like(ctx, static_value(arguments["order"]), next(iter(arguments.values())))
         result = without("order") if order is not None else None
         return result if result is None or order == "K" or not isinstance(result, Ref) else in_order(ctx, result, str(order), node)
     if "order" in arguments and spelled.row in READ_IN_ORDER:
-        order = laid_like(ctx, known(arguments["order"]), arguments["a"])
+        order = laid_like(ctx, static_value(arguments["order"]), arguments["a"])
         return read_in_order(ctx, spelled.row, bound, without, str(order), node) if order in ("C", "F") else None
-    if "copy" in arguments and spelled.row == "cast" and known(arguments["copy"]) is True:
+    if "copy" in arguments and spelled.row == "cast" and static_value(arguments["copy"]) is True:
         return without("copy")
-    if "copy" in arguments and spelled.row == "cast" and known(arguments["copy"]) is False:
-        return cast_if_needed(ctx, next(iter(arguments.values())), known(arguments["dtype"]), node)
+    if "copy" in arguments and spelled.row == "cast" and static_value(arguments["copy"]) is False:
+        return cast_if_needed(ctx, next(iter(arguments.values())), static_value(arguments["dtype"]), node)
     if "shape" in arguments and spelled.row in OF_SHAPES:
         return of_shape(ctx, OF_SHAPES[spelled.row], dict(arguments), node)
     if spelled.row in ("sort", "argsort") and "order" not in arguments and {"kind", "stable"} & set(arguments):
         return sorted_by(ctx, spelled.row, dict(arguments), node)
     if "dtype" in arguments and spelled.row in MADE_FIRST:
-        return cast_at_last(ctx, spelled.row, without("dtype"), arguments["dtype"], node)
+        return cast_result(ctx, spelled.row, without("dtype"), arguments["dtype"], node)
     if "dtype" in arguments and is_ufunc(spelled):
         return computed_in(ctx, spelled, dict(arguments), without, node)
     return None
 
 
-def known(binding: Any) -> Any:
+def static_value(binding: Any) -> Any:
     """The value of a static argument; None otherwise."""
     try:
         return unwrap(binding)
@@ -138,7 +138,7 @@ def read_in_order(
     if "shape" in arguments:
         shape = arguments["shape"]
         items = shape[0] if isinstance(shape, tuple) and len(shape) == 1 else shape
-        reversed_ = turned(items)
+        reversed_ = reversed_extents(items)
         if reversed_ is None:
             return None
         arguments["shape"] = (Tup(reversed_),) if isinstance(shape, tuple) else Tup(reversed_)
@@ -147,7 +147,7 @@ def read_in_order(
     return result if row != "reshape" else ctx.apply(Static(np.transpose, "np.transpose"), [result], {}, node)
 
 
-def turned(shape: Any) -> tuple[Binding, ...] | None:
+def reversed_extents(shape: Any) -> tuple[Binding, ...] | None:
     """The extents of a shape in reverse; None if their number is unknown."""
     if isinstance(shape, Tup):
         return tuple(reversed(shape.items))
@@ -158,13 +158,19 @@ def turned(shape: Any) -> tuple[Binding, ...] | None:
 
 def sorted_by(ctx: Lowering, row: str, keywords: dict[str, Any], node: ast.AST) -> Binding | None:
     """``np.sort`` and ``np.argsort`` with a ``kind``, which decides the order of the indices of equal elements."""
-    kind, stable = known(keywords.pop("kind", Static(None))), known(keywords.pop("stable", Static(None)))
+    kind, stable = static_value(keywords.pop("kind", Static(None))), static_value(keywords.pop("stable", Static(None)))
     if kind not in (None, "quicksort", "heapsort", "stable", "mergesort") or stable not in (None, False, True):
         return None
-    if row == "argsort" and kind == "heapsort" or "axis" in keywords and known(keywords["axis"]) is None and not is_none(keywords["axis"]):
+    if (
+        row == "argsort"
+        and kind == "heapsort"
+        or "axis" in keywords
+        and static_value(keywords["axis"]) is None
+        and not is_none(keywords["axis"])
+    ):
         return None
     if row == "argsort" and (stable or kind in ("stable", "mergesort")):
-        axis = known(keywords.get("axis", Num(Const(-1))))
+        axis = static_value(keywords.get("axis", Num(Const(-1))))
         if axis is None:
             keywords["a"], axis = ctx.apply(Static(np.ravel, "np.ravel"), [keywords["a"]], {}, node), -1
         return ctx.make(ctx.call("stable_argsort", row_operand(ctx, keywords["a"], node), axis=axis))
@@ -188,9 +194,9 @@ def bounds_by_name(args: list[Binding], kwargs: dict[str, Binding]) -> list[Bind
     return [Num(Const(0)), *args, *more] if args else None
 
 
-def cast_at_last(ctx: Lowering, row: str, result: Binding, dtype: Any, node: ast.AST) -> Binding | None:
+def cast_result(ctx: Lowering, row: str, result: Binding, dtype: Any, node: ast.AST) -> Binding | None:
     """The result of a function, cast to another dtype; the points of ``linspace`` are rounded down to integers."""
-    name = dtype_named(known(dtype))
+    name = dtype_named(static_value(dtype))
     if name is None or not isinstance(result, Ref) or name[0] not in ("fiu" if row == "linspace" else "f"):
         return result if is_none(dtype) else None
     if name[0] in "iu":
@@ -200,7 +206,7 @@ def cast_at_last(ctx: Lowering, row: str, result: Binding, dtype: Any, node: ast
 
 def is_own_dtype(ctx: Lowering, row: str, args: list[Binding], dtype: Binding | None) -> bool:
     """Whether the ``dtype`` of a sum or product is the operand's own, which it would have anyway."""
-    name = dtype_named(known(dtype)) if dtype is not None and row in SUMS and args else None
+    name = dtype_named(static_value(dtype)) if dtype is not None and row in SUMS and args else None
     return name in ("f32", "f64") and dtype_of(ctx.type_of(args[0])) == name
 
 
@@ -222,7 +228,7 @@ def of_shape(ctx: Lowering, function: Any, arguments: dict[str, Any], node: ast.
     own = getattr(ctx.type_of(source), "dtype", None) if isinstance(source, Ref) else None
     if set(arguments) - {"a", "prototype", "dtype", "shape", "fill_value"} or own is None and dtype is None:
         return None
-    named = dtype if dtype is not None and known(dtype) is not None else Static(np.dtype(DTYPES[str(own)]))
+    named = dtype if dtype is not None and static_value(dtype) is not None else Static(np.dtype(DTYPES[str(own)]))
     values = [arguments["fill_value"]] if "fill_value" in arguments else []
     return ctx.apply(Static(function, f"np.{function.__name__}"), [arguments["shape"], *values], {"dtype": named}, node)
 
@@ -231,9 +237,9 @@ def computed_in(
     ctx: Lowering, spelled: spelling.Spelling, arguments: dict[str, Any], without: Callable[[str], Binding], node: ast.AST
 ) -> Binding | None:
     """``np.add(x, y, dtype=np.float32)``: the function of its operands in that dtype."""
-    name, row = dtype_named(known(arguments["dtype"])), ROWS[spelled.row]
+    name, row = dtype_named(static_value(arguments["dtype"])), ROWS[spelled.row]
     if name not in ("f32", "f64") or not row.differentiable or "n" in row.params:
-        return without("dtype") if known(arguments["dtype"]) is None and isinstance(arguments["dtype"], Static) else None
+        return without("dtype") if static_value(arguments["dtype"]) is None and isinstance(arguments["dtype"], Static) else None
     operands = [row_operand(ctx, arguments[p], node) for p in row.params if p in arguments]
     if len(operands) != len(row.params) or any(is_complex(o.type) or not o.type.is_number for o in operands):
         return None

@@ -13,11 +13,11 @@ from symgrad.errors import NoDerivative, ShapeMismatch, SymgradError, Unsupporte
 from symgrad.frontend.calls.pushed import backward_of_rule
 from symgrad.frontend.calls.rows import call_row
 from symgrad.frontend.calls.vectorize import Vectorized
-from symgrad.frontend.derivatives.inner import Fresh, free_values
+from symgrad.frontend.derivatives.inner import Fresh
 from symgrad.frontend.flow.absent import argument
 from symgrad.frontend.flow.entry_copies import copy_written
 from symgrad.frontend.functions.functions import inline
-from symgrad.frontend.functions.memoised import KEEPING, kept_result, run_again
+from symgrad.frontend.functions.memoised import KEEPING, memoised_result, run_again
 from symgrad.frontend.objects.purity import is_pure
 from symgrad.frontend.state.bindings import Binding, Broken, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.state.context import Lowering
@@ -26,6 +26,7 @@ from symgrad.frontend.state.program_state import Frame
 from symgrad.frontend.text.source import read, seen_through
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, substitute
 from symgrad.ir.types import Array, Scalar, Type, is_float
+from symgrad.ir.walks import free_values
 from symgrad.kinds import REFUSED, VECTORIZED, declared_types, numba_kind, refused
 from symgrad.ops.declarations import Custom, declared
 from symgrad.ops.declare import ROWS
@@ -56,7 +57,7 @@ def call_function(ctx: Lowering, function: Any, args: list[Binding], kwargs: dic
     if type(function) not in KEEPING:
         return call()
     tree = read(inner).node
-    kept = kept_result(ctx, function, args, kwargs)
+    kept = memoised_result(ctx, function, args, kwargs)
     if kept is not None:
         return kept
     return run_again(ctx, tree, call, node, [*args, *kwargs.values()] if is_pure(function) else [])

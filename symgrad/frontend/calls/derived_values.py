@@ -63,7 +63,7 @@ def values_read(ctx: Lowering, function: Any, args: list[Binding]) -> list[Bindi
 
 
 def instance_of(ctx: Lowering, cls: type, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """What ``cls.__new__`` returns."""
+    """The result of ``cls.__new__``."""
     if issubclass(cls, np.ndarray):
         raise UnsupportedSyntax(f"{cls.__name__} is a class of arrays of its own", ctx.loc(node), "use a plain array")
     new = from_class(ctx, cls, "__new__")

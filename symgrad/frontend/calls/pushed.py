@@ -9,15 +9,16 @@ from __future__ import annotations
 import ast
 
 from symgrad.errors import BadArgument, NoDerivative, ShapeMismatch, UnsupportedSyntax
-from symgrad.frontend.derivatives.inner import Fresh, free_values
+from symgrad.frontend.derivatives.inner import Fresh
 from symgrad.frontend.flow.entry_copies import copy_written
-from symgrad.frontend.functions.recursion import close, keep_arguments
+from symgrad.frontend.functions.recursion import close_over, keep_arguments
 from symgrad.frontend.state.bindings import Binding, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.interruptions import Raised
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Undef, Value, clone_block, substitute, walk
 from symgrad.ir.layout import joins
 from symgrad.ir.types import Array, Scalar, Type, is_float, is_plural
+from symgrad.ir.walks import free_values
 from symgrad.ops.declarations import Custom
 
 #: rows that read only the form of an operand, with the index of that operand
@@ -86,7 +87,7 @@ def rule_of(
     if surely_differ(tangent.type, value.type):
         raise ShapeMismatch(f"the rule of {name} gives a tangent that is {tangent.type} for a result that is {value.type}", ctx.loc(node))
     block.yields = [tangent]
-    close(ctx, block)
+    close_over(ctx, block)
     keep_arguments(ctx)
     tangents = [param for param, _ in fresh.pairs]
     held = free_values(block, tangents)

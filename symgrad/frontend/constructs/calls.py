@@ -70,7 +70,7 @@ from symgrad.frontend.state.conversions import is_number_or_array
 from symgrad.frontend.state.tables import PLAIN, SPECIAL, callee, expression
 from symgrad.frontend.text.source import seen_through
 from symgrad.frontend.values.exact import dtype_question, exact_class
-from symgrad.frontend.values.printed import shown
+from symgrad.frontend.values.printed import for_printing
 from symgrad.frontend.values.static_texts import text_method
 from symgrad.identity import Same
 from symgrad.ir.core import Value
@@ -178,7 +178,7 @@ def call_known(ctx: Lowering, held: Static, value: Any, args: list[Binding], kwa
 def call_by_parts(
     ctx: Lowering, held: Static | External, text: str | None, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST
 ) -> Binding | None:
-    """Call an object of a library by what it is made of; ``text`` reaches it. None for all others."""
+    """Call an object of a library that is composed of known functions; ``text`` reaches it. None for all others."""
     if (distribution := distribution_of(ctx, held)) is not None:
         return ctx.apply(distribution, args, kwargs, node)
     if is_interpolant(held.value):
@@ -403,7 +403,7 @@ def call_of_kind(ctx: Lowering, value: Any, name: str, args: list[Binding], kwar
     if is_of_text:
         if (answer := python_method(ctx, Static(value.__self__), value.__name__, args, kwargs, node)) is not None:
             return answer
-        args, kwargs = [as_shown(ctx, a, node) for a in args], {k: as_shown(ctx, a, node) for k, a in kwargs.items()}
+        args, kwargs = [as_python_container(ctx, a, node) for a in args], {k: as_python_container(ctx, a, node) for k, a in kwargs.items()}
     if (answer := dtype_question(ctx, value, args, kwargs, node)) is not None:
         return answer
     if is_dispatching(value) and args:
@@ -468,10 +468,10 @@ def call_with(
     return call_object(ctx, value, name, [*args[:k], held, *args[k + 1 :]], kwargs, node)
 
 
-def as_shown(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
+def as_python_container(ctx: Lowering, binding: Binding, node: ast.AST) -> Binding:
     """A tuple, list or dict as Python represents it; all else unchanged."""
     is_container = isinstance(binding, Tup) or isinstance(binding, Obj) and binding.key.kind != "record"
-    return Num(shown(ctx, binding, node)) if is_container else binding
+    return Num(for_printing(ctx, binding, node)) if is_container else binding
 
 
 def placed(function: Any, saying: Any, args: list[Binding], kwargs: dict[str, Binding]) -> tuple[list[Binding], dict[str, Binding]]:

@@ -8,7 +8,17 @@ from typing import Any
 
 from symgrad.errors import BadArgument, UnsupportedSyntax
 from symgrad.frontend.constructs.targets import unpack
-from symgrad.frontend.derivatives.inner import Directional, Inner, Linearizing, Structure, apart, holds_floats, inline, pair_of, parts_of
+from symgrad.frontend.derivatives.inner import (
+    Directional,
+    Inner,
+    Linearizing,
+    Structure,
+    holds_floats,
+    inline,
+    pair_of,
+    parts_of,
+    unaliased_results,
+)
 from symgrad.frontend.derivatives.inner_parts import Part
 from symgrad.frontend.derivatives.nested import Reached, own_options, reached, refuse_option
 from symgrad.frontend.flow.edges import check_count
@@ -66,7 +76,7 @@ def call_directional(ctx: Lowering, derivative: Directional, args: list[Binding]
     if not carrying:
         raise UnsupportedSyntax("the function of a jvp returns nothing that has a tangent", ctx.loc(node))
     count = len(func.body.yields)
-    forward = inner.derive("jvp", apart(func), list(range(len(inner.fresh.pairs))), carrying, ctx.builder.taken)
+    forward = inner.derive("jvp", unaliased_results(func), list(range(len(inner.fresh.pairs))), carrying, ctx.builder.taken)
     results = inline(ctx, forward, [*(o for _, o in inner.fresh.pairs), *held, *directions.operands])
     values = {k: ctx.make(value) for k, value in enumerate(results[:count])}
     tangents_of = {k: ctx.make(tangent) for k, tangent in zip(carrying, results[count:], strict=True)}

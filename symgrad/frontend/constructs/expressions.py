@@ -18,7 +18,7 @@ from symgrad.frontend.objects.protocols import own_method
 from symgrad.frontend.state.bindings import Binding, Missing, Num, Obj, Static, Tup, known_key
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.tables import expression
-from symgrad.frontend.values.printed import shown
+from symgrad.frontend.values.printed import for_printing
 from symgrad.ir.core import Const
 from symgrad.ir.types import Scalar
 from symgrad.ops.composed.growing import put_all
@@ -111,7 +111,7 @@ def defaults_of(ctx: Lowering, arguments: ast.arguments) -> tuple[tuple[str, Bin
 
 
 @expression(ast.JoinedStr)
-def joined(ctx: Lowering, node: ast.JoinedStr) -> Binding:
+def formatted_text(ctx: Lowering, node: ast.JoinedStr) -> Binding:
     """A text of values, each of which is formatted as it is when it is evaluated."""
     template, values = "", []
     for k, part in enumerate(node.values):
@@ -150,7 +150,7 @@ def formatted(ctx: Lowering, part: ast.FormattedValue, is_last: bool) -> tuple[s
     template = "{" + (f"!{chr(conversion)}" if conversion else "") + form + "}"
     if len(known_value(held)) == 1:
         return template, held
-    text = Num(shown(ctx, held, value, "__repr__" if conversion and chr(conversion) in "ra" else "__str__"))
+    text = Num(for_printing(ctx, held, value, "__repr__" if conversion and chr(conversion) in "ra" else "__str__"))
     if is_last or isinstance(held, Num) and isinstance(held.operand.type, Scalar):
         return template, text
     return "{}", Num(ctx.call("format_text", Const(template), text.operand))

@@ -24,9 +24,10 @@ from symgrad.frontend.flow.edges import (
     Pending,
     Watcher,
     args_of,
-    both,
-    close,
+    both_tests,
+    close_edges,
     common,
+    exception_argument,
     forget_temporaries,
     instance_of,
     join_pending,
@@ -36,9 +37,8 @@ from symgrad.frontend.flow.edges import (
     opposite,
     reopen,
     taken_by,
-    told_by,
 )
-from symgrad.frontend.flow.flow import branch, forget_result, fork, left, proceed
+from symgrad.frontend.flow.flow import branch, end_other_paths, forget_result, fork, proceed
 from symgrad.frontend.objects.operands import known_value
 from symgrad.frontend.state.bindings import MISSING, Binding, Name, Num, Static
 from symgrad.frontend.state.context import Lowering
@@ -77,7 +77,7 @@ def caught(
         edge, clause = alone
         forget_temporaries(edge.pending.state, entry)
         return in_place(ctx, edge, clause, rest, ctx.loc(node))
-    several = close(ctx, mark)
+    several = close_edges(ctx, mark)
     go_on = ctx.state
     taken: dict[int, list[Pending]] = {k: [] for k in range(len(clauses))}
     left_over: list[Pending] = []
@@ -157,7 +157,7 @@ def orelse_where_it_goes_on(ctx: Lowering, orelse: Callable[[], None]) -> None:
         forget_result(ctx)
         orelse()
 
-    branch(ctx, ctx.call("equal", code, Const(NEXT)), going, lambda: left(ctx), [], ctx.builder.loc)
+    branch(ctx, ctx.call("equal", code, Const(NEXT)), going, lambda: end_other_paths(ctx), [], ctx.builder.loc)
 
 
 def take(ctx: Lowering, clause: Clause, pending: Pending) -> None:
@@ -178,7 +178,7 @@ def split(ctx: Lowering, pending: Pending) -> list[Pending]:
         return [pending]
     held = ctx.read(pending.state.names[KIND])
     return [
-        replace(pending, test=both(ctx, pending.test, partial(ctx.call, "equal", held, Const(kind))), kinds=frozenset({kind}))
+        replace(pending, test=both_tests(ctx, pending.test, partial(ctx.call, "equal", held, Const(kind))), kinds=frozenset({kind}))
         for kind in sorted(pending.kinds)
     ]
 
@@ -193,9 +193,9 @@ def share_out(ctx: Lowering, pending: Pending, clauses: list[Clause], taken: dic
             return
         if verdict is None:
             error, before = ctx.read(pending.state.names[name_of(kind)]), pending.test
-            test = both(ctx, before, partial(instance_of, ctx, error, clause.kinds))
+            test = both_tests(ctx, before, partial(instance_of, ctx, error, clause.kinds))
             taken[k].append(replace(pending, test=test))
-            pending = replace(pending, test=both(ctx, before, partial(opposite, ctx, test)))
+            pending = replace(pending, test=both_tests(ctx, before, partial(opposite, ctx, test)))
     left_over.append(pending)
 
 
@@ -271,7 +271,7 @@ class Taken:
             return names[self.name(kind)]
         cls = raisable.classes[0]
         with self.ctx.unwatched():
-            operands = [told_by(self.ctx, item) for item in items_in(names.get(self.name(f"{kind}.given"), MISSING))]
+            operands = [exception_argument(self.ctx, item) for item in items_in(names.get(self.name(f"{kind}.given"), MISSING))]
             return Num(self.ctx.call("opaque_pure", self.ctx.constant(cls, cls.__name__), *operands))
 
     def chosen(self, make: Callable[[int], Binding]) -> Binding:
@@ -317,9 +317,9 @@ def on_all_ways(
     body: Callable[[], None],
     finish: Callable[[], None],
     rest: list[ast.stmt],
-    told: Callable[[Taken], None] | None = None,
+    on_error: Callable[[Taken], None] | None = None,
 ) -> bool:
-    """Lower a body, then ``finish`` on every way out; ``told``, if given, replaces it where an exception is pending."""
+    """Lower a body, then ``finish`` on every exit; ``on_error``, if given, replaces it where an exception is pending."""
 
     def again(taken: Taken) -> None:
         finish()
@@ -330,7 +330,7 @@ def on_all_ways(
         taken = Taken(ctx, kinds)
         ctx.handling.append(taken)
         try:
-            (told or again)(taken)
+            (on_error or again)(taken)
         finally:
             ctx.handling.pop()
             taken.forget()
@@ -349,7 +349,7 @@ def go_on_with(ctx: Lowering, again: Callable[[], None]) -> None:
             assert ctx.state.dead
         return
     code = ctx.number(CODE)
-    branch(ctx, ctx.call("equal", code, Const(NEXT)), again, lambda: left(ctx), [], ctx.builder.loc)
+    branch(ctx, ctx.call("equal", code, Const(NEXT)), again, lambda: end_other_paths(ctx), [], ctx.builder.loc)
 
 
 def caught_then(
@@ -366,7 +366,7 @@ def caught_then(
     if (alone := edge_to_one(ctx, mark, watcher, [clause])) is not None:
         forget_temporaries(alone[0].pending.state, entry)
         return in_place(ctx, alone[0], clause, rest, ctx.loc(node))
-    several = close(ctx, mark)
+    several = close_edges(ctx, mark)
     go_on = ctx.state
     ctx.state = entry.copy()
     mine = [pending for pending in several if watcher in pending.watchers]
@@ -384,10 +384,10 @@ def caught_then(
 
 
 def on_the_way_out(ctx: Lowering, finish: Callable[[], None], node: ast.AST) -> None:
-    """Lower the code of every way out of a block; it preserves the exit code and the result."""
+    """Lower the code of every exit of a block; it preserves the exit code and the result."""
     if ctx.state.dead:
         return
-    held = kept_exit(ctx)
+    held = saved_exit(ctx)
     codes = ctx.state.codes
     proceed(ctx)
     finish()
@@ -404,13 +404,13 @@ def on_the_way_out(ctx: Lowering, finish: Callable[[], None], node: ast.AST) -> 
         restore()
         return
     code = ctx.number(CODE)
-    branch(ctx, ctx.call("equal", code, Const(NEXT)), restore, lambda: left_otherwise(ctx, held), [], ctx.loc(node))
+    branch(ctx, ctx.call("equal", code, Const(NEXT)), restore, lambda: replace_exit(ctx, held), [], ctx.loc(node))
 
 
-def left_otherwise(ctx: Lowering, held: dict[Name, Name]) -> None:
+def replace_exit(ctx: Lowering, held: dict[Name, Name]) -> None:
     """The code of the way out has left otherwise, which replaces the first exit; the saved exit code and result are forgotten."""
     forget_exit(ctx, held)
-    left(ctx)
+    end_other_paths(ctx)
 
 
 def forget_exit(ctx: Lowering, held: dict[Name, Name]) -> None:
@@ -418,7 +418,7 @@ def forget_exit(ctx: Lowering, held: dict[Name, Name]) -> None:
         ctx.state.names.pop(key, None)
 
 
-def kept_exit(ctx: Lowering) -> dict[Name, Name]:
+def saved_exit(ctx: Lowering) -> dict[Name, Name]:
     """Save the exit code and the result of a block under other names: from here on the path counts as not left."""
     if ctx.state.codes == {NEXT}:
         return {}
@@ -437,4 +437,4 @@ def kept_exit(ctx: Lowering) -> dict[Name, Name]:
     return held
 
 
-__all__ = ["Clause", "Taken", "caught", "classes_in", "forget_exit", "kept_exit", "on_all_ways", "on_the_way_out"]
+__all__ = ["Clause", "Taken", "caught", "classes_in", "forget_exit", "saved_exit", "on_all_ways", "on_the_way_out"]

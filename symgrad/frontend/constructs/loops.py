@@ -69,7 +69,7 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     def body(index: Value) -> None:
         ctx.going.append(going)
         try:
-            now = items_of(ctx, over(iterable, iter([ctx.state.names[name] for name in held])), node.iter) if held else items
+            now = items_of(ctx, over_arrays(iterable, iter([ctx.state.names[name] for name in held])), node.iter) if held else items
             assert isinstance(now, Items)
             bind(ctx, node.target, now.item(index))
             run(ctx, node.body)
@@ -83,7 +83,7 @@ def for_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     for name in held:
         ctx.state.names.pop(name, None)
     check_after(ctx, loop_, check, node)
-    return after(ctx, loop_, node.orelse, rest)
+    return after_loop(ctx, loop_, node.orelse, rest)
 
 
 def check_after(ctx: Lowering, loop: Loop, check: Callable[[], None] | None, node: ast.For | ast.While) -> None:
@@ -102,13 +102,13 @@ def arrays_of(iterable: Binding) -> list[Ref]:
     return []
 
 
-def over(iterable: Binding, arrays: Iterator[Binding]) -> Binding:
+def over_arrays(iterable: Binding, arrays: Iterator[Binding]) -> Binding:
     """The same iterable over other arrays."""
     match iterable:
         case Ref():
             return next(arrays)
         case Iter(parts=parts):
-            return replace(iterable, parts=tuple(over(part, arrays) if isinstance(part, Ref | Iter) else part for part in parts))
+            return replace(iterable, parts=tuple(over_arrays(part, arrays) if isinstance(part, Ref | Iter) else part for part in parts))
     return iterable
 
 
@@ -124,7 +124,7 @@ def over_generator(ctx: Lowering, node: ast.For, held: Generator, rest: list[ast
     if not ends and loop.exits == {RETURN}:
         leave(ctx, RETURN)  # there is no other exit
         return False
-    return after(ctx, loop, node.orelse, rest)
+    return after_loop(ctx, loop, node.orelse, rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +208,7 @@ def written_out(
         ctx.state.names[loop.stop] = Num(FALSE)
         forget_result(ctx)
         if (inner := others(place)) is not None:
-            left_as(ctx, inner, loop)
+            leave_unrolled(ctx, inner, loop)
             return
         branch(ctx, enter(place), lambda: one(place), lambda: None, [], ctx.loc(node))
 
@@ -228,10 +228,10 @@ def written_out(
 
     rounds(0)
     check_after(ctx, loop, check, node)
-    return after(ctx, loop, node.orelse, rest)
+    return after_loop(ctx, loop, node.orelse, rest)
 
 
-def left_as(ctx: Lowering, inner: Loop, outer: Loop) -> None:
+def leave_unrolled(ctx: Lowering, inner: Loop, outer: Loop) -> None:
     """Leave an unrolled loop as the loop of its last iterations was left."""
     exit_, loc = ctx.number(inner.exit, Const(NEXT)), ctx.builder.loc
     around, ctx.frame.loop = ctx.frame.loop, outer
@@ -248,7 +248,7 @@ def left_as(ctx: Lowering, inner: Loop, outer: Loop) -> None:
         ctx.frame.loop = around
 
 
-def after(ctx: Lowering, loop: Any, orelse: list[ast.stmt], rest: list[ast.stmt]) -> bool:
+def after_loop(ctx: Lowering, loop: Any, orelse: list[ast.stmt], rest: list[ast.stmt]) -> bool:
     """Lower the code after a loop: a return propagates outwards, ``else`` runs if nothing broke."""
     if ctx.state.dead:
         return False
@@ -331,7 +331,7 @@ def while_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     if isinstance(node.test, ast.Constant) and node.test.value and loop_.exits == {RETURN}:
         leave(ctx, RETURN)  # there is no other exit
         return False
-    return after(ctx, loop_, node.orelse, rest)
+    return after_loop(ctx, loop_, node.orelse, rest)
 
 
 # ------------------------------------------------------------------ lists that a loop over them changes

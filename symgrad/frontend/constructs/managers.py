@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from symgrad.errors import UnsupportedSyntax
-from symgrad.frontend.constructs.handling import Clause, Taken, caught, classes_in, forget_exit, kept_exit, on_all_ways
+from symgrad.frontend.constructs.handling import Clause, Taken, caught, classes_in, forget_exit, on_all_ways, saved_exit
 from symgrad.frontend.constructs.targets import bind
 from symgrad.frontend.containers.generators import drive
 from symgrad.frontend.flow.flow import branch, proceed, run
@@ -68,7 +68,7 @@ def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     if entry.optional_vars is not None:
         bind(ctx, entry.optional_vars, entered)
 
-    def told(taken: Taken) -> None:
+    def on_error(taken: Taken) -> None:
         if seen_into:
             swallowed = truth(ctx, ask("__exit__", taken.cls(), taken.shown(), Broken("it is a traceback")), call)
         else:
@@ -80,7 +80,7 @@ def with_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
     def left_without() -> None:
         ask("__exit__", *[Static(None)] * 3)
 
-    return on_all_ways(ctx, node, lambda: run(ctx, body), left_without, rest, told)
+    return on_all_ways(ctx, node, lambda: run(ctx, body), left_without, rest, on_error)
 
 
 def is_quiet(ctx: Lowering, entry: ast.withitem) -> bool:
@@ -146,7 +146,7 @@ def over_generator(ctx: Lowering, node: ast.With, held: Any, body: list[ast.stmt
             if not ctx.state.dead:
                 codes.update(ctx.state.codes)
                 ctx.state.names[left] = ctx.state.names.get(CODE, Num(Const(NEXT)))
-                kept.update(kept_exit(ctx))
+                kept.update(saved_exit(ctx))
                 proceed(ctx)
         finally:
             ctx.frame, ctx.builder.loc, ctx.stack = yielding, loc, inside

@@ -8,7 +8,7 @@ from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.calls.classes import construct
-from symgrad.frontend.flow.edges import GIVEN, KIND, Pending, Raisable, args_of, is_seen, kind_of, name_of, raise_here, told_by
+from symgrad.frontend.flow.edges import GIVEN, KIND, Pending, Raisable, args_of, exception_argument, is_seen, kind_of, name_of, raise_here
 from symgrad.frontend.flow.flow import branch
 from symgrad.frontend.objects.operands import known_value
 from symgrad.frontend.state.bindings import MISSING, Binding, Num, Obj, Static, Tup
@@ -31,7 +31,7 @@ def raise_(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> None:
     cls = class_in(kind)
     cause = None if node.cause is None else cause_of(ctx, ctx.evaluate(node.cause), node)
     if cls is None or not issubclass(cls, BaseException):
-        if (taken := exception_again(ctx, kind) or made_before(ctx, kind)) is not None:
+        if (taken := exception_again(ctx, kind) or created_exception(ctx, kind)) is not None:
             raised_from(ctx, taken[1], cause, node)
             raise_kind(ctx, *taken)
             return
@@ -79,7 +79,7 @@ def raise_class(ctx: Lowering, cls: type, args: list[Binding], node: ast.AST, ca
     raisable = Raisable((cls,), exact=True, own=True, count=len(args))
     is_refusal = ctx.frame.place is not None and issubclass(cls, SymgradError)  # of a composition of ours: no handler of the user's sees it
     if is_refusal or not is_seen(ctx, raisable):
-        operands = [told_by(ctx, argument, node) for argument in args]
+        operands = [exception_argument(ctx, argument, node) for argument in args]
         if (place := ctx.frame.place) is not None and operands and isinstance(operands[0], Const):  # raised by a composition of ours
             told, mark, way_out = str(operands[0].value).partition("; ")
             operands[0] = Const(f"{told} ({Path(place.file).name}:{place.line}){mark}{way_out}")
@@ -108,7 +108,7 @@ def exception_again(ctx: Lowering, held: Binding) -> tuple[int, Binding, Binding
     return None
 
 
-def made_before(ctx: Lowering, held: Binding) -> tuple[int, Binding, Binding] | None:
+def created_exception(ctx: Lowering, held: Binding) -> tuple[int, Binding, Binding] | None:
     """An exception that the program has created, with its kind and the arguments of its class."""
     if not (isinstance(held, Obj) and held.key.kind == "record"):
         return None
@@ -173,7 +173,7 @@ def raise_op(ctx: Lowering, kind: int, exception: Binding, args: Binding) -> Non
     """Emit the op that raises an exception to the caller."""
     raisable = ctx.raisables[kind]
     with ctx.unwatched():
-        operands = [told_by(ctx, item) for item in items_in(args)] if raisable.own else [ctx.read(exception)]
+        operands = [exception_argument(ctx, item) for item in items_in(args)] if raisable.own else [ctx.read(exception)]
     if raisable.own:
         (cls,) = raisable.classes
         ctx.builder.call_many("raise_error", ctx.constant(cls, cls.__name__), *operands)

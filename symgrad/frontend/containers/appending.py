@@ -41,14 +41,14 @@ def shorten(ctx: Lowering, owner: Obj, keeps_first: bool = False) -> None:
         return
     content = ctx.state.heap[owner.key]
     if isinstance(content, Ref):
-        ctx.replace_list(content, kept(ctx, content, most, keeps_first))
+        ctx.replace_list(content, bounded_items(ctx, content, most, keeps_first))
         return
     assert isinstance(most, Const)
     ends = (0, most.value) if keeps_first or not most.value else (-most.value, None)
     ctx.change(owner.key, tuple(enumerate([b for _, b in content][slice(*ends)])))
 
 
-def kept(ctx: Lowering, content: Ref, most: Operand, keeps_first: bool = False) -> Operand:
+def bounded_items(ctx: Lowering, content: Ref, most: Operand, keeps_first: bool = False) -> Operand:
     """The last (or first) items of a list of any length, as many as a deque may hold."""
     start: Operand = ZERO
     if isinstance(most, Const) and most.value:

@@ -17,7 +17,7 @@ from symgrad.frontend.flow.flow import choose
 from symgrad.frontend.objects.derived import MISSING_ITEMS
 from symgrad.frontend.objects.dicts import missing_item
 from symgrad.frontend.objects.outside import item_text, outside, rely_on_absence, rely_on_keys
-from symgrad.frontend.state.abstract_values import settled
+from symgrad.frontend.state.abstract_values import resolved_by_paths
 from symgrad.frontend.state.bindings import ABSENT, MISSING, Binding, Missing, Num, Obj, OneOf, known_key
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.pinning import pinned
@@ -36,7 +36,7 @@ def item_of_dict(ctx: Lowering, owner: Obj, held: Binding, node: ast.AST) -> Bin
 
     def item(key: Any, sought: Binding) -> Binding:
         if isinstance(owner.key.cls, tuple):
-            return held_or_made(ctx, owner, key, node)
+            return item_or_default(ctx, owner, key, node)
         return definite_item(ctx, dict(ctx.state.entries(owner.key))[key], node, KeyError, sought)
 
     def absent(sought: Binding) -> Binding:
@@ -44,23 +44,23 @@ def item_of_dict(ctx: Lowering, owner: Obj, held: Binding, node: ast.AST) -> Bin
             return raise_key_error(ctx, sought, sought is held, node)
         key = known_key(sought)
         if not isinstance(key, Missing):
-            return held_or_made(ctx, owner, key, node)
+            return item_or_default(ctx, owner, key, node)
         word, value = owner.key.cls
         return value if word == "counted" else new_key(ctx, owner, sought, is_possible, node)
 
     return at_key(ctx, held, keys_of(ctx, owner), node, item, absent)
 
 
-def item_or_made(ctx: Lowering, owner: Obj, held: Binding, node: ast.AST, otherwise: Callable[[Binding], Binding]) -> Binding:
+def item_or_missing(ctx: Lowering, owner: Obj, held: Binding, node: ast.AST, otherwise: Callable[[Binding], Binding]) -> Binding:
     """``owner[held]`` of a dict whose class defines the item of a missing key."""
 
     def item(key: Any, sought: Binding) -> Binding:
-        return where_there(ctx, owner, key, node, lambda value: value, lambda: otherwise(sought))
+        return where_present(ctx, owner, key, node, lambda value: value, lambda: otherwise(sought))
 
     return at_key(ctx, held, keys_of(ctx, owner), node, item, otherwise)
 
 
-MISSING_ITEMS["of"] = item_or_made
+MISSING_ITEMS["of"] = item_or_missing
 
 
 def raise_key_error(ctx: Lowering, sought: Binding, is_sure: bool, node: ast.AST) -> Binding:
@@ -72,7 +72,7 @@ def raise_key_error(ctx: Lowering, sought: Binding, is_sure: bool, node: ast.AST
     raise AssertionError
 
 
-def held_or_made(ctx: Lowering, owner: Obj, key: Any, node: ast.AST) -> Binding:
+def item_or_default(ctx: Lowering, owner: Obj, key: Any, node: ast.AST) -> Binding:
     """The item of a dict that creates missing items: the stored one, or a new one."""
     content = dict(ctx.state.entries(owner.key))
     held = content.pop(key, MISSING)
@@ -83,8 +83,8 @@ def held_or_made(ctx: Lowering, owner: Obj, key: Any, node: ast.AST) -> Binding:
 
     test = has_item(ctx, owner.key, key)
     if isinstance(test, Const):
-        return settled(held, ctx.state) if test.value else new_item()
-    return choose(ctx, test, node, lambda: settled(held, ctx.state), new_item)
+        return resolved_by_paths(held, ctx.state) if test.value else new_item()
+    return choose(ctx, test, node, lambda: resolved_by_paths(held, ctx.state), new_item)
 
 
 def has_key(ctx: Lowering, owner: Obj, held: Binding, node: ast.AST) -> Operand:
@@ -98,21 +98,21 @@ def has_key(ctx: Lowering, owner: Obj, held: Binding, node: ast.AST) -> Operand:
     return answer.operand
 
 
-def where_there(
+def where_present(
     ctx: Lowering, owner: Obj, key: Any, node: ast.AST, there: Callable[[Binding], Binding], absent: Callable[[], Binding]
 ) -> Binding:
     """Apply ``there`` to the item under a known key, or ``absent`` on the paths where the dict lacks it."""
     test, value = has_item(ctx, owner.key, key), dict(ctx.state.entries(owner.key))[key]
     if isinstance(test, Const):
-        return there(settled(value, ctx.state)) if test.value else absent()
-    return choose(ctx, test, node, lambda: there(settled(value, ctx.state)), absent)
+        return there(resolved_by_paths(value, ctx.state)) if test.value else absent()
+    return choose(ctx, test, node, lambda: there(resolved_by_paths(value, ctx.state)), absent)
 
 
 def item_or(ctx: Lowering, owner: Obj, held: Binding, default: Binding, node: ast.AST) -> Binding:
     """``owner.get(held, default)``."""
 
     def item(key: Any, _: Binding) -> Binding:
-        return where_there(ctx, owner, key, node, lambda value: value, lambda: default)
+        return where_present(ctx, owner, key, node, lambda value: value, lambda: default)
 
     return at_key(ctx, held, keys_of(ctx, owner), node, item, lambda _: default)
 
@@ -122,7 +122,7 @@ def store(ctx: Lowering, owner: Obj, held: Binding, value: Binding, node: ast.AS
     is_possible = bool(possible(ctx, held, keys_of(ctx, owner)))
 
     def stored(key: Any, sought: Binding) -> Binding:
-        put(ctx, owner, key, sought, value)
+        store_item(ctx, owner, key, sought, value)
         return ABSENT
 
     def absent(sought: Binding) -> Binding:
@@ -132,7 +132,7 @@ def store(ctx: Lowering, owner: Obj, held: Binding, value: Binding, node: ast.AS
     return at_key(ctx, held, keys_of(ctx, owner), node, stored, absent)
 
 
-def put(ctx: Lowering, owner: Obj, key: Any, sought: Binding, value: Binding) -> None:
+def store_item(ctx: Lowering, owner: Obj, key: Any, sought: Binding, value: Binding) -> None:
     """Store under a known key that equals ``sought``; where the dict lacks it, the key becomes the last."""
     content = dict(ctx.state.entries(owner.key))
     if key in content and not isinstance(has_item(ctx, owner.key, key), Const):
@@ -154,7 +154,7 @@ def delete(ctx: Lowering, owner: Obj, held: Binding, node: ast.AST) -> Binding:
         return ABSENT
 
     def where(key: Any, sought: Binding) -> Binding:
-        return where_there(ctx, owner, key, node, lambda _: deleted(key), lambda: absent(sought))
+        return where_present(ctx, owner, key, node, lambda _: deleted(key), lambda: absent(sought))
 
     return at_key(ctx, held, keys_of(ctx, owner), node, where, absent)
 
@@ -178,7 +178,7 @@ def taken_out(ctx: Lowering, owner: Obj, held: Binding, default: Binding | None,
         return default
 
     def where(key: Any, sought: Binding) -> Binding:
-        return where_there(ctx, owner, key, node, lambda value: taken(key, value), lambda: absent(sought))
+        return where_present(ctx, owner, key, node, lambda value: taken(key, value), lambda: absent(sought))
 
     return at_key(ctx, held, keys_of(ctx, owner), node, where, absent)
 
@@ -188,7 +188,7 @@ def item_or_set(ctx: Lowering, owner: Obj, held: Binding, default: Binding, node
     is_possible = bool(possible(ctx, held, keys_of(ctx, owner)))
 
     def set_to_default(key: Any, sought: Binding) -> Binding:
-        put(ctx, owner, key, sought, default)
+        store_item(ctx, owner, key, sought, default)
         return default
 
     def absent(sought: Binding) -> Binding:
@@ -196,7 +196,7 @@ def item_or_set(ctx: Lowering, owner: Obj, held: Binding, default: Binding, node
         return new_key(ctx, owner, sought, is_possible, node) if isinstance(key, Missing) else set_to_default(key, sought)
 
     def where(key: Any, sought: Binding) -> Binding:
-        return where_there(ctx, owner, key, node, lambda value: value, lambda: set_to_default(key, sought))
+        return where_present(ctx, owner, key, node, lambda value: value, lambda: set_to_default(key, sought))
 
     return at_key(ctx, held, keys_of(ctx, owner), node, where, absent)
 

@@ -124,7 +124,7 @@ def drive(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand],
     by the uses.
     """
     if not within:
-        consume = apart(ctx, held, consume, node)
+        consume = outside_handlers(ctx, held, consume, node)
     if held.resumes:
         return resume(ctx, held, consume, node)
     if held.key.cls in ctx.stateful and dict(ctx.state.entries(held.key))["state"] != FRESH:
@@ -187,7 +187,7 @@ def may_stop(node: ast.AST) -> bool:
     return False
 
 
-def apart(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand], node: ast.AST) -> Callable[[Binding], Operand]:
+def outside_handlers(ctx: Lowering, held: Generator, consume: Callable[[Binding], Operand], node: ast.AST) -> Callable[[Binding], Operand]:
     """Wrap ``consume`` so that its exceptions go to handlers of the consumer, not to those of the generator."""
     outside, runs_more = ctx.watchers, closes(held.node)
     if runs_more:
@@ -288,7 +288,7 @@ def yielded(ctx: Lowering, node: Any, rest: list[ast.stmt]) -> bool:
 
 @special(returned)
 def value_of(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    """What a generator has returned, for the ``yield from`` that has used it up."""
+    """The result of an exhausted generator, for ``yield from``."""
     source = args[0]
     return ctx.state.names.get((source.frame, VALUE), Static(None)) if isinstance(source, Generator) else Static(None)
 

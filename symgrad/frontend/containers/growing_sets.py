@@ -67,7 +67,7 @@ def set_to_grow(ctx: Lowering, args: list[Binding], node: ast.AST) -> Binding | 
     if args and is_constant(node):  # Python merges in a frozenset constant of its elements
         if is_ordered(result):
             whole = constant_of(ctx, [unwrap(item) for item in args[0].items], node)  # type: ignore[attr-defined]
-            done(ctx, set.update, [actual(ctx, result, node), Const(whole, owner_name(ctx, whole, "elements"))])
+            python_result(ctx, set.update, [actual(ctx, result, node), Const(whole, owner_name(ctx, whole, "elements"))])
         ctx.apply(Static(growing_sets.keep_all), [result, args[0]], {}, node)
     elif args:
         ctx.apply_method(result, "update", [args[0]], node)
@@ -128,8 +128,8 @@ def popped(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node:
     (held,) = args
     if not is_ordered(held):
         return ask_for_order(ctx, args, kwargs, node)
-    element = done(ctx, set.pop, [actual(ctx, held, node)])
-    number = Num(done(ctx, dict.get, [numbers_of(ctx, held, node), element], INT))
+    element = python_result(ctx, set.pop, [actual(ctx, held, node)])
+    number = Num(python_result(ctx, dict.get, [numbers_of(ctx, held, node), element], INT))
     parts = parts_of(ctx, pool_of(ctx, held, node) if is_inner(held) else held)
     place = ctx.apply_method(parts["numbers"], "index", [number], node)
     if not is_inner(held):
@@ -158,7 +158,7 @@ def begun(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: 
             operands = operands_of(ctx, function, several, node)
             pool = parts_of(ctx, pool_of(ctx, like, node))
             key = ctx.read(parts_of(ctx, like)["number"])
-            done(ctx, dict.__setitem__, [ctx.read(pool["actual"]), key, done(ctx, maker(function), operands)])
+            python_result(ctx, dict.__setitem__, [ctx.read(pool["actual"]), key, python_result(ctx, maker(function), operands)])
         return like
     sites = tuple(dict.fromkeys(site for held in several if isinstance(held, Obj) for site in held.key.sites))
     has_order = any(map(is_ordered, several))
@@ -166,7 +166,7 @@ def begun(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: 
     result.key.sites = sites
     if has_order:
         operands = operands_of(ctx, function, several, node)
-        content = {**dict(ctx.state.entries(result.key)), "actual": Num(done(ctx, maker(function), operands))}
+        content = {**dict(ctx.state.entries(result.key)), "actual": Num(python_result(ctx, maker(function), operands))}
         ctx.change(result.key, tuple(content.items()))
     return result
 
@@ -189,7 +189,7 @@ def repeated(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], nod
     if is_ordered(held):
         is_one_set = unwrap(function) not in (set.add, set.discard)
         operands = [actual(ctx, other, node) if is_one_set else with_tuples_in(ctx, other, node) for other in others]
-        done(ctx, unwrap(function), [actual(ctx, held, node), *operands])
+        python_result(ctx, unwrap(function), [actual(ctx, held, node), *operands])
     return Static(None)
 
 
@@ -213,21 +213,21 @@ def check_set(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], no
 
 @special(growing_sets.new_of_python)
 def new_of_python(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
-    return Num(done(ctx, unwrap(args[0]), []))
+    return Num(python_result(ctx, unwrap(args[0]), []))
 
 
 @special(growing_sets.enter_number)
 def enter_number(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     held, element, number = args
     operands = [with_tuples_in(ctx, element, node), ctx.read(number)]
-    done(ctx, dict.setdefault, [numbers_of(ctx, held, node), *operands])
+    python_result(ctx, dict.setdefault, [numbers_of(ctx, held, node), *operands])
     return Static(None)
 
 
 @special(growing_sets.forget_number)
 def forget_number(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     held, element = args
-    done(ctx, dict.pop, [numbers_of(ctx, held, node), with_tuples_in(ctx, element, node)])
+    python_result(ctx, dict.pop, [numbers_of(ctx, held, node), with_tuples_in(ctx, element, node)])
     return Static(None)
 
 
@@ -235,16 +235,16 @@ def forget_number(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding]
 def numbers_in_order(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     (held,) = args
     look_up = ctx.call("opaque_attribute", numbers_of(ctx, held, node), attribute="__getitem__")
-    numbers = done(ctx, map, [look_up, actual(ctx, held, node)])
-    return ctx.list_sharing(done(ctx, list, [numbers], List(INT)))
+    numbers = python_result(ctx, map, [look_up, actual(ctx, held, node)])
+    return ctx.list_sharing(python_result(ctx, list, [numbers], List(INT)))
 
 
 @special(growing_inner.enter_actual)
 def enter_actual(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     (held,) = args
     pool, number = parts_of(ctx, pool_of(ctx, held, node)), ctx.read(parts_of(ctx, held)["number"])
-    done(ctx, dict.setdefault, [ctx.read(pool["actual"]), number, done(ctx, set, [])])
-    done(ctx, dict.setdefault, [ctx.read(pool["numbers_of_elements"]), number, done(ctx, dict, [])])
+    python_result(ctx, dict.setdefault, [ctx.read(pool["actual"]), number, python_result(ctx, set, [])])
+    python_result(ctx, dict.setdefault, [ctx.read(pool["numbers_of_elements"]), number, python_result(ctx, dict, [])])
     return Static(None)
 
 
@@ -262,7 +262,7 @@ def parts_of(ctx: Lowering, held: Binding) -> dict[str, Any]:
 def actual(ctx: Lowering, held: Binding, node: ast.AST) -> Operand:
     """The companion Python set of such a set, or the set itself."""
     if is_ordered(held):
-        return beside(ctx, held, "actual", node)
+        return companion(ctx, held, "actual", node)
     if is_growing_set(held) or is_set(held) and isinstance(held, Obj) and held.key.sites:
         ask_for_order(ctx, [held], {}, node)
     if len(known_elements(ctx, held)[1]) > 1:
@@ -289,18 +289,18 @@ def result_of(
 
 def numbers_of(ctx: Lowering, held: Binding, node: ast.AST) -> Operand:
     """The dict with the numbers of a set's elements."""
-    return beside(ctx, held, "numbers_of_elements", node)
+    return companion(ctx, held, "numbers_of_elements", node)
 
 
-def beside(ctx: Lowering, held: Binding, name: str, node: ast.AST) -> Operand:
+def companion(ctx: Lowering, held: Binding, name: str, node: ast.AST) -> Operand:
     """A companion Python object of a set: in the set itself, or in its pool under its number."""
     if not is_inner(held):
         return ctx.read(parts_of(ctx, held)[name])
     pool = parts_of(ctx, pool_of(ctx, held, node))
-    return done(ctx, dict.get, [ctx.read(pool[name]), ctx.read(parts_of(ctx, held)["number"])])
+    return python_result(ctx, dict.get, [ctx.read(pool[name]), ctx.read(parts_of(ctx, held)["number"])])
 
 
-def done(ctx: Lowering, function: Any, operands: list[Operand], type_: Type = HELD) -> Operand:
+def python_result(ctx: Lowering, function: Any, operands: list[Operand], type_: Type = HELD) -> Operand:
     """The result of a Python function, called in program order."""
     return ctx.call("opaque", Const(function, function.__name__), *operands, type=type_)
 

@@ -18,8 +18,8 @@ from symgrad.ops.composed.stepping import positioned
 
 SENT = "%sent"  #: the value sent to the generator on resumption; None if there is none
 SOURCE = "%from"  #: the iterator of a ``yield from`` whose result is assigned
-VALUE = "%value"  #: what the generator has returned
-DELEGATED = "%item"  #: an item that ``yield from`` hands on
+VALUE = "%value"  #: the value that the generator has returned
+DELEGATED = "%item"  #: an item that ``yield from`` delegates
 AT = "%at"  #: the state of a generator: 0 running, or not begun; the number of a ``yield``; -1 at its end
 
 
@@ -259,7 +259,7 @@ def is_delegation(loop: ast.For) -> bool:
 
 @dataclass(frozen=True)
 class Resumed:
-    """The body of a generator that runs at each entry, and what is known of it."""
+    """The body of a generator, which runs at each entry, and its known properties."""
 
     body: list[ast.stmt]
     names: frozenset[str]  #: its further variables

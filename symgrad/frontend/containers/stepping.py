@@ -244,7 +244,9 @@ def begin_zip(ctx: Lowering, whole: Iter, parts: tuple[Binding, ...], node: ast.
         return Tup(())
     if not any(is_record(part) or runs(ctx, part) for part in parts):
         if not all(endless(part) for part in parts):
-            return replace(whole, parts=tuple(taken(ctx, part) if endless(part) else begin(ctx, part, node) for part in parts), key=None)
+            return replace(
+                whole, parts=tuple(mark_iterated(ctx, part) if endless(part) else begin(ctx, part, node) for part in parts), key=None
+            )
     running = [k for k, part in enumerate(parts) if runs(ctx, part)]
     if whole.kind == "zip" and len(running) == 1 and not any(is_record(part) for part in parts):
         (k,) = running
@@ -259,7 +261,7 @@ def endless(part: Binding) -> bool:
     return isinstance(part, Iter) and (part.kind is itertools.count or part.kind is itertools.repeat and part.parts[1] == Static(None))
 
 
-def taken(ctx: Lowering, part: Binding) -> Binding:
+def mark_iterated(ctx: Lowering, part: Binding) -> Binding:
     """A recipe, marked as iterated over."""
     assert isinstance(part, Iter)
     assert part.key is not None

@@ -146,7 +146,7 @@ def lengths_compared(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -
 
 
 def is_seen_to_differ(ctx: Lowering, parts: tuple[Binding, ...], node: ast.AST) -> bool:
-    """Whether the program sees what a loop over a strict zip does before it raises: lengths that differ, or may under a handler."""
+    """Whether effects of a loop over a strict zip before it raises are observable: lengths differ, or may under a handler."""
     if any(is_iterator(part) for part in parts):
         return sees(ctx, ValueError)
     stops = [number_of(ctx, every_item(ctx, part, node)) for part in parts]

@@ -18,7 +18,7 @@ from symgrad.frontend.flow.edges import fail, fail_unless
 from symgrad.frontend.flow.filling import operand_of_extent
 from symgrad.frontend.memory.loads import Index, load_array
 from symgrad.frontend.memory.stores import store_array
-from symgrad.frontend.state.abstract_values import settled
+from symgrad.frontend.state.abstract_values import resolved_by_paths
 from symgrad.frontend.state.bindings import Binding, Broken, HeapKey, Name, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.program_state import is_long
@@ -69,7 +69,7 @@ class FormOf:
 
     def form(self, binding: Binding, axes: Axes, word: str = "the result") -> Form:
         """The form of a result; ``axes`` is its part of ``out_axes``."""
-        binding = settled(binding, self.ctx.state)
+        binding = resolved_by_paths(binding, self.ctx.state)
         match binding:
             case Tup(items, kind):
                 return Form("tuple", kind, parts=self.parts(list(enumerate(items)), axes, False, word, "tuple"))
@@ -177,7 +177,7 @@ class Results:
 
     def paired(self, form: Form, binding: Binding) -> Iterator[tuple[Form, Binding]]:
         """Each array of a form with the example's value."""
-        binding = settled(binding, self.ctx.state)
+        binding = resolved_by_paths(binding, self.ctx.state)
         match binding, form.kind:
             case Tup(items), "tuple" if len(items) == len(form.parts):
                 for part, item in zip(form.parts, items, strict=True):
@@ -227,7 +227,7 @@ class Results:
         return next(items)
 
 
-def kept_results(ctx: Lowering, form: Form, size: Operand, node: ast.AST) -> Results:
+def result_arrays(ctx: Lowering, form: Form, size: Operand, node: ast.AST) -> Results:
     """Memory for the results of ``size`` examples, allocated before the loop."""
     extents: list[list[Operand]] = []
 
@@ -287,4 +287,4 @@ def place_along(axis: int, index: Operand) -> Index:
     return Index("s" * axis + "i", (*[NONE] * (3 * axis), index), ())
 
 
-__all__ = ["Form", "FormOf", "Results", "kept_results", "place_along"]
+__all__ = ["Form", "FormOf", "Results", "result_arrays", "place_along"]

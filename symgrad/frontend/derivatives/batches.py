@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from symgrad.errors import BadArgument, SymgradError, UnsupportedSyntax
-from symgrad.frontend.derivatives.batch_results import Form, FormOf, kept_results, place_along
+from symgrad.frontend.derivatives.batch_results import Form, FormOf, place_along, result_arrays
 from symgrad.frontend.derivatives.inner import names_of
 from symgrad.frontend.derivatives.nested import refuse_option
 from symgrad.frontend.flow.filling import extent_of
@@ -22,7 +22,7 @@ from symgrad.frontend.memory.loads import load_array
 from symgrad.frontend.objects.operands import unwrap
 from symgrad.frontend.objects.outside import entries_of, outside
 from symgrad.frontend.objects.reading import owner_name
-from symgrad.frontend.state.abstract_values import settled
+from symgrad.frontend.state.abstract_values import resolved_by_paths
 from symgrad.frontend.state.bindings import Binding, External, HeapKey, Name, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.interruptions import Raised
@@ -144,7 +144,7 @@ class Reader:
 
     def held(self, binding: Binding) -> Binding:
         """The argument, resolved by path conditions; a container from outside with its items read."""
-        binding = settled(binding, self.ctx.state)
+        binding = resolved_by_paths(binding, self.ctx.state)
         entries = entries_of(self.ctx, binding, self.node) if isinstance(binding, External) else None
         return binding if entries is None else self.ctx.new_object("dict", tuple(entries.items()))
 
@@ -250,7 +250,7 @@ def call_batched(ctx: Lowering, batched: Batched, args: list[Binding], kwargs: d
         return ctx.apply(batched.of, now[: len(args)], dict(zip(kwargs, now[len(args) :], strict=True)), node)
 
     key = (loop_key(ctx, node), depth_of(batched))
-    results = kept_results(ctx, form_of_one(ctx, key, one, size, batched.out_axes, node), size, node)
+    results = result_arrays(ctx, form_of_one(ctx, key, one, size, batched.out_axes, node), size, node)
 
     def body(index: Operand) -> None:
         results.keep(index, one(index))

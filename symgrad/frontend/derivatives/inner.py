@@ -16,7 +16,7 @@ from symgrad.errors import BadArgument, UnsupportedSyntax
 from symgrad.frontend.derivatives.inner_parts import Part, part_at, with_part
 from symgrad.frontend.flow.entry_copies import copy_written
 from symgrad.frontend.functions.adapters import adapted, is_adapted
-from symgrad.frontend.functions.recursion import close, keep_arguments
+from symgrad.frontend.functions.recursion import close_over, keep_arguments
 from symgrad.frontend.objects.columns import split
 from symgrad.frontend.objects.derived import STORAGE, storage_of
 from symgrad.frontend.objects.outside import change_outside
@@ -42,8 +42,9 @@ from symgrad.frontend.state.interruptions import Raised
 from symgrad.frontend.state.program_state import State
 from symgrad.frontend.state.tables import SPREAD
 from symgrad.frontend.text.source import parameters
-from symgrad.ir.core import Apply, Block, Func, Op, Operand, Value, clone_block, substitute, walk
+from symgrad.ir.core import Apply, Block, Func, Operand, Value, clone_block, substitute, walk
 from symgrad.ir.types import Array, List, Type, holds_parts, is_float
+from symgrad.ir.walks import free_values
 from symgrad.ops.analysis.aliases import memory_groups, shares_of
 from symgrad.ops.build import Builder
 from symgrad.paths import belongs, spelled, steps_of
@@ -389,7 +390,7 @@ class Inner:
         """The lowered function, of its parameters and its free values; and these values."""
         ctx, node, block = self.ctx, self.node, self.block
         block.yields = list(outs)
-        close(ctx, block)
+        close_over(ctx, block)
         keep_arguments(ctx)
         params = [v for v, _ in self.fresh.pairs]
         held = free_values(block, params)
@@ -427,7 +428,7 @@ def inline(ctx: Lowering, func: Func, operands: list[Operand]) -> list[Operand]:
     return list(copy.yields)
 
 
-def apart(func: Func) -> Func:
+def unaliased_results(func: Func) -> Func:
     """Copy results of a function that may alias a parameter or another result, in place; return the function."""
     shares, groups = shares_of(func), memory_groups(func)
     seen: set[Value] = set()
@@ -440,27 +441,3 @@ def apart(func: Func) -> Func:
                     func.body.yields[k] = builder.call("copy", out, hint=out.name)
                 seen.add(root)
     return func
-
-
-def free_values(block: Block, params: list[Value]) -> list[Value]:
-    """The values that a block reads and does not define, in order; ``params`` count as defined."""
-    defined = set(params)
-    free: dict[Value, None] = {}
-
-    def visit(inner: Block) -> None:
-        defined.update(inner.args)
-        for op in inner.ops:
-            read(op)
-            for child in op.blocks:
-                visit(child)
-            defined.update(op.outs)
-        note(inner.yields)
-
-    def read(op: Op) -> None:
-        note(op.operands)
-
-    def note(operands: list[Operand]) -> None:
-        free.update(dict.fromkeys(o for o in operands if isinstance(o, Value) and o not in defined))
-
-    visit(block)
-    return list(free)

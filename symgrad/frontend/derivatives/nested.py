@@ -19,12 +19,12 @@ from symgrad.frontend.derivatives.inner import (
     Pulling,
     Seeded,
     Structure,
-    apart,
     holds_floats,
     inline,
     names_of,
     pair_of,
     parts_of,
+    unaliased_results,
 )
 from symgrad.frontend.flow.edges import fail_unless
 from symgrad.frontend.objects.operands import unwrap
@@ -301,7 +301,7 @@ def call_derivative(ctx: Lowering, derivative: Derivative, args: list[Binding], 
     auxiliary = structures.pop() if derivative.has_aux else None
     kept = [] if auxiliary is None else auxiliary.outs
     func, held = inner.function([*outs, *kept])
-    func = apart(func) if kept else func
+    func = unaliased_results(func) if kept else func
     active = list(range(len(outs)))
     wrt_places = list(range(len(inner.fresh.pairs)))
     adjoint = inner.derive(derivative.what, func, wrt_places, active, ctx.builder.taken, derivative.holomorphic)

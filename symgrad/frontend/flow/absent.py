@@ -9,7 +9,7 @@ from typing import Any
 from symgrad.errors import SymgradError, UnknownType
 from symgrad.frontend.flow.edges import fail, fail_unless
 from symgrad.frontend.flow.flow import choose
-from symgrad.frontend.state.abstract_values import decided, settled
+from symgrad.frontend.state.abstract_values import decided, resolved_by_paths
 from symgrad.frontend.state.bindings import ABSENT, MISSING, Binding, Broken, HeapKey, Maybe, Num, Obj, Static, Tup
 from symgrad.frontend.state.context import Lowering
 from symgrad.ir.core import FALSE, Const, Operand
@@ -20,7 +20,7 @@ NOT_A_VALUE = "the value here is None"
 
 def definite(ctx: Lowering, binding: Binding, node: ast.AST, error: type[Exception] = TypeError, what: Any = NOT_A_VALUE) -> Binding:
     """The value of a binding that may be absent; where it is absent, the program raises as Python does."""
-    binding = settled(binding, ctx.state)
+    binding = resolved_by_paths(binding, ctx.state)
     if not (isinstance(binding, Maybe) or binding in (ABSENT, MISSING)):
         return binding
     if not isinstance(binding, Maybe):

@@ -175,7 +175,7 @@ def fail_unless(ctx: Lowering, test: Operand, cls: type[Exception], what: Any) -
         exception = ctx.new_object("record", (("args", arguments), (GIVEN, arguments)), cls)
         raise_where(ctx, fails, raisable, lambda: exception, arguments)
         return
-    told = told_by(ctx, what) if isinstance(what, Binding) else Const(what)
+    told = exception_argument(ctx, what) if isinstance(what, Binding) else Const(what)
     raised = Call([], ctx.builder.loc, "raise_error", [ctx.constant(cls, cls.__name__), told], {})
     if isinstance(test, Const):
         ctx.builder.append(raised)
@@ -191,7 +191,7 @@ def filled_in(ctx: Lowering, template: str, *operands: Operand) -> Num:
         return Num(ctx.call("format_text", Const(template), *operands))
 
 
-def told_by(ctx: Lowering, what: Binding, node: ast.AST | None = None) -> Operand:
+def exception_argument(ctx: Lowering, what: Binding, node: ast.AST | None = None) -> Operand:
     """An argument of an exception for the caller; a tuple is a tuple there."""
     operand = ctx.read(what, node)
     return ctx.call("opaque_pure", ctx.constant(tuple, "tuple"), operand) if is_plain_tuple(what) else operand
@@ -234,7 +234,7 @@ def reopen(ctx: Lowering, several: Iterable[Pending]) -> None:
 # ------------------------------------------------------------------ ends of blocks
 
 
-def close(ctx: Lowering, mark: int) -> list[Pending]:
+def close_edges(ctx: Lowering, mark: int) -> list[Pending]:
     """Close the edges above a mark; return their pending exceptions, as values of the block that contains the first edge."""
     pending: list[Pending] = []
     with ctx.unwatched():
@@ -397,7 +397,7 @@ def either(ctx: Lowering, one: Operand, other: Operand) -> Operand:
     return TRUE if TRUE in (one, other) else chosen(ctx, one, lambda: TRUE, lambda: other)
 
 
-def both(ctx: Lowering, one: Operand, other: Callable[[], Operand]) -> Operand:
+def both_tests(ctx: Lowering, one: Operand, other: Callable[[], Operand]) -> Operand:
     """Whether both tests are true. The operands of the second exist only where the first is true."""
     return other() if one is TRUE else chosen(ctx, one, other, lambda: FALSE)
 
@@ -463,9 +463,22 @@ def after_rounds(ctx: Lowering, loop: Loop) -> None:
     reopen(ctx, several)
 
 
-SPREAD["close"] = close
+SPREAD["close"] = close_edges
 
-__all__ = ["GIVEN", "KIND", "RAISED", "Edge", "Pending", "Raisable", "Watcher", "after_rounds", "args_of", "both", "check_count", "close"]
+__all__ = [
+    "GIVEN",
+    "KIND",
+    "RAISED",
+    "Edge",
+    "Pending",
+    "Raisable",
+    "Watcher",
+    "after_rounds",
+    "args_of",
+    "both_tests",
+    "check_count",
+    "close_edges",
+]
 __all__ += ["come_out", "common", "either", "end_round", "fail", "fail_unless", "filled_in", "forget_temporaries", "instance_of", "is_seen"]
 __all__ += ["join_pending", "kind_now", "kind_of", "name_of", "name_of_taken", "of_handlers_around", "opposite", "raise_here"]
-__all__ += ["raise_where", "reopen", "sees", "taken_by", "told_by"]
+__all__ += ["raise_where", "reopen", "sees", "taken_by", "exception_argument"]

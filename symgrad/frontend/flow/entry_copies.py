@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from symgrad.errors import UnsureAlias
-from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, substitute, walk
+from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, operands_within, substitute, walk
 from symgrad.ir.types import Array, List, Scalar
+from symgrad.ir.walks import ops_within
 from symgrad.location import Loc
 from symgrad.ops.analysis.aliases import CONTAINERS, Groups, memory_groups
 from symgrad.ops.declare import ROWS
@@ -60,9 +61,7 @@ def copy_read(func: Func) -> None:
 
 def changes_within(op: Op) -> bool:
     """Whether an op, or one inside it, changes an inner list in place."""
-    if isinstance(op, Call):
-        return ROWS[op.name].within
-    return any(changes_within(inner) for block in op.blocks for inner in block.ops)
+    return any(isinstance(inner, Call) and ROWS[inner.name].within for inner in ops_within(op))
 
 
 class _Copying:
@@ -90,16 +89,11 @@ class _Copying:
 
     def outlives(self, row: Value, later: Sequence[Op]) -> bool:
         """Whether a later op of the block reads the list after it may have been changed, or passes it on."""
-        readers = [k for k, op in enumerate(later) if reads(op, row)]
+        readers = [k for k, op in enumerate(later) if row in operands_within(op)]
         if any(hands_on(later[k]) for k in readers):
             return True
         last = readers[-1] if readers else -1
         return any(changes_within(op) for op in later[: last + 1])
-
-
-def reads(op: Op, value: Value) -> bool:
-    """Whether an op, or one inside it, reads a value."""
-    return value in op.operands or any(value in block.yields or any(reads(inner, value) for inner in block.ops) for block in op.blocks)
 
 
 def hands_on(op: Op) -> bool:

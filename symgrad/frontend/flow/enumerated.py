@@ -73,7 +73,7 @@ def is_one_of_kinds(binding: Binding) -> bool:
     return isinstance(binding, Choice) and not is_function(binding)
 
 
-def asked(ctx: Lowering, binding: Binding, node: ast.AST, question: Callable[[Binding], Binding]) -> Binding:
+def predicate_of_one(ctx: Lowering, binding: Binding, node: ast.AST, question: Callable[[Binding], Binding]) -> Binding:
     """The answer of a predicate on a ``OneOf``; if it is static for each constant, a test of the index."""
     if not isinstance(binding, OneOf):
         return each(ctx, binding, node, question)
@@ -84,4 +84,4 @@ def asked(ctx: Lowering, binding: Binding, node: ast.AST, question: Callable[[Bi
     return Num(among(ctx, binding, [k for k, answer in known.items() if answer], node))
 
 
-__all__ = ["asked", "each", "is_one_of_kinds"]
+__all__ = ["predicate_of_one", "each", "is_one_of_kinds"]

@@ -7,7 +7,7 @@ handle: reads and stores of it elsewhere work, changes of it are refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from symgrad.errors import SymgradError
@@ -89,19 +89,25 @@ def learn_exposed(ctx: Lowering, entry: State, exposed: dict[Any, None], head: A
     """Record the objects that an iteration exposes, from before the loop or in the carried slots (``ends``); return whether any is new."""
     marks: list[Any] = [key for key in end.handles if key in entry.heap and key not in head.state.handles]
     marks += [place for place in end.stored_arrays if place in entry.memory and place not in head.state.stored_arrays]
-    for place, held, form in ends if end.handles or end.stored_arrays or ctx.arguments else ():
-        for tops, bottoms in ((head.objects, objects_of(held, form, end.heap)), (head.places, places_in(held, form, end.heap))):
-            for n, bottom in enumerate(bottoms):
-                top = tops.get((place, n))
-                if bottom is not None and top not in (None, bottom):
-                    if is_exposed(ctx, end, bottom) and not is_exposed(ctx, head.state, top):
-                        marks.append((type(bottom), (place, n)))
+    if end.handles or end.stored_arrays or ctx.arguments:
+        marks += exposed_slots(ctx, head, end, ends)
     news = [mark for mark in marks if mark not in exposed]
     for mark in news:
         if not isinstance(mark, tuple):
             make_for_caller(ctx, entry, mark)  # before the loop, so that each iteration has its handle
     exposed.update(dict.fromkeys(news))
     return bool(news)
+
+
+def exposed_slots(ctx: Lowering, head: Any, end: State, ends: Iterable[Any]) -> Iterator[tuple[type, tuple[Any, int]]]:
+    """The carried slots that hold an exposed object or array at the end of an iteration, and held another, unexposed one at its start."""
+    for place, held, form in ends:
+        for tops, bottoms in ((head.objects, objects_of(held, form, end.heap)), (head.places, places_in(held, form, end.heap))):
+            for n, bottom in enumerate(bottoms):
+                top = tops.get((place, n))
+                is_new = bottom is not None and top not in (None, bottom) and not is_exposed(ctx, head.state, top)
+                if is_new and is_exposed(ctx, end, bottom):
+                    yield type(bottom), (place, n)
 
 
 def mark_exposed(state: State, exposed: Iterable[Any], objects: dict[Any, HeapKey], places: dict[Any, Location]) -> None:

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.frontend.state.abstract_values import Skeleton, is_of_row, item_of, leaves, objects_of, places_in, settled
+from symgrad.frontend.state.abstract_values import Skeleton, is_of_row, item_of, leaves, objects_of, places_in, resolved_by_paths
 from symgrad.frontend.state.bindings import (
     MISSING,
     Binding,
@@ -33,7 +33,7 @@ from symgrad.location import Loc
 
 def operands_of(ctx: Lowering, binding: Binding, form: Skeleton) -> list[Operand]:
     """The operands that fill a form from a binding, in the current state."""
-    binding = settled(binding, ctx.state)
+    binding = resolved_by_paths(binding, ctx.state)
     match form.form:
         case "tuple" | "object" | "view":
             items = item_of(binding, form, ctx.state.heap)

@@ -40,7 +40,7 @@ def run(ctx: Lowering, statements: list[ast.stmt]) -> None:
             return
         if ctx.state.codes != {NEXT}:
             test = ctx.call("equal", ctx.number(CODE), Const(NEXT))
-            branch(ctx, test, partial(go_on, ctx, rest), partial(left, ctx), [], ctx.builder.loc)
+            branch(ctx, test, partial(go_on, ctx, rest), partial(end_other_paths, ctx), [], ctx.builder.loc)
             return
 
 
@@ -51,7 +51,7 @@ def go_on(ctx: Lowering, rest: list[ast.stmt]) -> None:
     run(ctx, rest)
 
 
-def left(ctx: Lowering) -> None:
+def end_other_paths(ctx: Lowering) -> None:
     """End the other paths, which have left."""
     ctx.state.codes -= {NEXT}
 
@@ -239,7 +239,7 @@ def choose(ctx: Lowering, test: Operand, node: ast.AST, then: Any, orelse: Any) 
 
 
 def each_side(ctx: Lowering, held: Any, node: ast.AST, use: Callable[[Any], Binding]) -> Binding:
-    """What is asked of a ``Choice``, asked of the side that it is."""
+    """A question about a ``Choice``, answered by each of its sides."""
     return choose(ctx, held.test, node, lambda: use(held.then), lambda: use(held.orelse))
 
 

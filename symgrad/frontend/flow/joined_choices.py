@@ -10,7 +10,7 @@ from typing import Any
 from symgrad.frontend.flow.branch_sides import Side
 from symgrad.frontend.flow.joinable import can_be_called, holds_object
 from symgrad.frontend.flow.joined_arrays import JoinedArrays
-from symgrad.frontend.state.abstract_values import DIFFERENT, Skeleton, settled
+from symgrad.frontend.state.abstract_values import DIFFERENT, Skeleton, resolved_by_paths
 from symgrad.frontend.state.bindings import MISSING, Binding, Bound, Broken, Choice, Num, Obj, Ref, Static, Tup, View
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, Operand
@@ -67,7 +67,7 @@ class JoinedChoices(JoinedArrays):
     def by_kind(self, side: Side, binding: Binding) -> dict[Any, Binding]:
         """The values that a binding chooses from, by kind; several of one kind are numbered."""
         values: dict[Any, Binding] = {}
-        for value in values_of(settled(binding, side.state)):
+        for value in values_of(resolved_by_paths(binding, side.state)):
             kind, number = self.kind(side, value), 0
             while (kind, number) in values:
                 number += 1
@@ -77,7 +77,7 @@ class JoinedChoices(JoinedArrays):
     def with_tests(self, side: Side, binding: Binding) -> dict[Any, tuple[Operand, Binding]]:
         """The values that a binding chooses from, by kind, each with a test at the end of the side whether it is this one."""
         with self.ctx.inside(side.block):
-            tests = [*self.tests_of(settled(binding, side.state), TRUE)]
+            tests = [*self.tests_of(resolved_by_paths(binding, side.state), TRUE)]
         return {kind: (test, value) for test, (kind, value) in zip(tests, self.by_kind(side, binding).items(), strict=True)}
 
     def tests_of(self, binding: Binding, above: Operand) -> Iterator[Operand]:

@@ -25,8 +25,8 @@ from symgrad.frontend.state.abstract_values import (
     or_missing,
     places_in,
     rebuild,
+    resolved_by_paths,
     rows_in,
-    settled,
 )
 from symgrad.frontend.state.bindings import (
     ABSENT,
@@ -178,7 +178,7 @@ class Joining(JoinedChoices):
 
     def item(self, a: Binding, b: Binding, name: str) -> Binding:
         if a != b:
-            a, b = settled(a, self.then.state), settled(b, self.orelse.state)
+            a, b = resolved_by_paths(a, self.then.state), resolved_by_paths(b, self.orelse.state)
         alone = [x for x in (a, b) if x != MISSING]
         held = inner_of(alone[0]) if len(alone) == 1 else MISSING
         if held == MISSING or isinstance(held, Obj) and isinstance(alone[0], Maybe) and alone[0].absent != MISSING:
@@ -241,7 +241,7 @@ class Joining(JoinedChoices):
             one, two = (constant_of(x.operand, self.alive(side)) for x, side in ((a, self.then), (b, self.orelse)))
             if is_same_number(one, two):
                 return Num(one)
-        a, b = (settled(x, self.alive(side)) for x, side in ((a, self.then), (b, self.orelse)))
+        a, b = (resolved_by_paths(x, self.alive(side)) for x, side in ((a, self.then), (b, self.orelse)))
         if (a, b) not in self.done:
             self.done[a, b] = self.new_binding(a, b, name)
         return self.done[a, b]
@@ -335,8 +335,8 @@ class Joining(JoinedChoices):
             others = self.orelse.state if first else self.then.state
             seen: set[HeapKey] = set()
             for name, binding in side.names.items():
-                there = settled(others.names.get(name, MISSING), others)
-                self.reach(settled(binding, side), there, own, b if first else a, first, seen)
+                there = resolved_by_paths(others.names.get(name, MISSING), others)
+                self.reach(resolved_by_paths(binding, side), there, own, b if first else a, first, seen)
             for binding in side.operands:
                 objects_in(binding, side, seen)
             if held.key in seen:

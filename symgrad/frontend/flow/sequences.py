@@ -218,7 +218,7 @@ def listed(ctx: Lowering, items: Sequence[Binding], node: ast.AST | None = None)
     return ctx.call("list_of", *values)
 
 
-def alike(types: Sequence[Type]) -> bool:
+def is_one_class(types: Sequence[Type]) -> bool:
     """Whether all types are one class: numbers of one type, arrays of one dtype and rank, lists of these."""
     first = types[0]
     match first:
@@ -227,7 +227,7 @@ def alike(types: Sequence[Type]) -> bool:
         case Array(dtype=str() as dtype, rank=int() as rank):
             return all(isinstance(t, Array) and (t.dtype, t.rank) == (dtype, rank) for t in types)
         case List(of=of):
-            return all(isinstance(t, List) and t.of == of for t in types) and alike([t.item for t in types if isinstance(t, List)])
+            return all(isinstance(t, List) and t.of == of for t in types) and is_one_class([t.item for t in types if isinstance(t, List)])
     return False
 
 
@@ -238,7 +238,7 @@ def sequence_of(ctx: Lowering, items: Sequence[Binding], node: ast.AST) -> Ref |
     except UnsupportedSyntax:
         return None
     if len({untyped(form) for form in forms}) > 1 or not all(
-        alike([leaf.type for leaf in column]) for column in zip(*map(leaves, forms), strict=True)
+        is_one_class([leaf.type for leaf in column]) for column in zip(*map(leaves, forms), strict=True)
     ):
         return None
     if any(isinstance(item, Static) for item in items):

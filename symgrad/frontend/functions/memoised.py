@@ -34,7 +34,7 @@ UNKNOWN = object()
 SEEN = ("opaque", "drawn", "generator")
 
 
-def kept_result(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding]) -> Binding | None:
+def memoised_result(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding]) -> Binding | None:
     """The result of a memoised function for constants: a constant, or an object from outside.
 
     It is called at compile time, and at each call of the program, which checks that the same result

@@ -39,9 +39,10 @@ from symgrad.frontend.state.program_state import Frame
 from symgrad.frontend.state.reach import memory_within, objects_around
 from symgrad.frontend.state.tables import SPREAD
 from symgrad.frontend.text.source import Source, body_nodes, global_names, local_names
-from symgrad.ir.core import Apply, Block, Func, Operand, Value, applied, substitute, walk
+from symgrad.ir.core import Apply, Block, Func, Operand, Value, applied, definitions, substitute, walk
 from symgrad.ir.types import Array, Type
-from symgrad.ops.analysis.aliases import defined, memory_groups, read_in
+from symgrad.ir.walks import read_in
+from symgrad.ops.analysis.aliases import memory_groups
 
 HANDED = "objects are handed over"  #: in the set of recursive functions, with a function: its arguments are not copied
 ROUNDS = 16
@@ -101,7 +102,7 @@ def is_outermost(ctx: Lowering, callee: Callee) -> bool:
 
 
 def forget(ctx: Lowering, callee: Callee) -> None:
-    """Discard what is known of a function, so that its next call lowers it again."""
+    """Discard the lowering of a function, so that its next call lowers it again."""
     for key in [k for k in ctx.recursive if k[0] == callee.code]:
         del ctx.recursive[key]
 
@@ -127,7 +128,7 @@ def call_callee(ctx: Lowering, source: Callee, bound: dict[str, Binding], node: 
         if returns_nothing(source.node):
             record.form, record.known = OF_NOTHING, True
         try:
-            settle(ctx, source, forms, record, node)
+            lower_to_fixed_point(ctx, source, forms, record, node)
         except BaseException:
             ctx.recursive = {k: held for k, held in ctx.recursive.items() if held is not record}
             raise
@@ -217,7 +218,7 @@ def general(
     raise UnsupportedSyntax(what, ctx.loc(node), "pass a tuple or an array")
 
 
-def settle(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Recursive, node: ast.AST) -> None:
+def lower_to_fixed_point(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record: Recursive, node: ast.AST) -> None:
     """Lower the body until it shows nothing new about the function."""
     start = ctx.unresolved
     for _ in range(ROUNDS):
@@ -312,10 +313,10 @@ def own_memory(ctx: Lowering, block: Block) -> None:
             seen.add(group)
 
 
-def close(ctx: Lowering, body: Block) -> None:
+def close_over(ctx: Lowering, body: Block) -> None:
     """Turn the free variables of the functions applied in a body into parameters, which each call passes."""
     funcs = [func for func in applied(body) if func not in ctx.closed]
-    inside = {func: defined(func.body) for func in funcs}
+    inside = {func: set(definitions(func.body)) for func in funcs}
     free = {func: dict.fromkeys(v for v in read_in(func.body) if v not in inside[func]) for func in funcs}
     size = -1
     while size != (size := sum(map(len, free.values()))):
@@ -346,4 +347,4 @@ def hand_on(ctx: Lowering, body: Block, params: dict[Value, Value]) -> None:
             ctx.completed.add(op)
 
 
-__all__ = ["Any", "call_recursive", "close", "keep_arguments"]
+__all__ = ["Any", "call_recursive", "close_over", "keep_arguments"]

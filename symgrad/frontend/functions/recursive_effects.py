@@ -300,7 +300,7 @@ def learn_sharing(ctx: Lowering, record: Recursive, binding: Binding, form: Skel
 
 
 def is_as_before(ctx: Lowering, record: Recursive) -> bool:
-    """Whether everything that a function reads around it is as it was when its body was lowered."""
+    """Whether everything that a function reads around it is unchanged since its body was lowered."""
     state, entry = ctx.state, record.entry
     for location in record.reads:
         if isinstance(location, Location) and location not in record.around:

@@ -11,7 +11,7 @@ import numpy as np
 
 from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.calls.attributes import attribute_of
-from symgrad.frontend.calls.common_arguments import dtype_named, in_order, known
+from symgrad.frontend.calls.common_arguments import dtype_named, in_order, static_value
 from symgrad.frontend.calls.rows import call_row
 from symgrad.frontend.flow.aliases import is_one_of_several, of_each
 from symgrad.frontend.flow.enumerated import each
@@ -190,7 +190,7 @@ SPECIAL[np.asanyarray] = _array(False, any_class=True)
 @special(np.dtype)
 def dtype_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """A dtype that is static."""
-    if len(args) == 1 and not kwargs and (name := dtype_named(known(args[0]))) is not None:
+    if len(args) == 1 and not kwargs and (name := dtype_named(static_value(args[0]))) is not None:
         return Static(np.dtype(DTYPES[name]), f"np.dtype({np.dtype(DTYPES[name]).name!r})")
     return opaque(ctx, np.dtype, "np.dtype", args, kwargs, node)
 
@@ -200,7 +200,7 @@ def _limits(function: Callable[..., Any], kinds: str) -> Callable[..., Binding]:
 
     def limits(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
         text = f"np.{function.__name__}"
-        if len(args) == 1 and not kwargs and (name := dtype_named(known(args[0]))) is not None and name[0] in kinds:
+        if len(args) == 1 and not kwargs and (name := dtype_named(static_value(args[0]))) is not None and name[0] in kinds:
             return Static(function(DTYPES[name]), f"{text}({np.dtype(DTYPES[name]).name!r})")
         return opaque(ctx, function, text, args, kwargs, node)
 

@@ -19,7 +19,7 @@ from symgrad.frontend.containers.stepping import is_iterator, iterator, zipped
 from symgrad.frontend.containers.zipping import is_seen_to_differ
 from symgrad.frontend.flow.absent import as_python_does, definite, either, has_item
 from symgrad.frontend.flow.edges import instance_of
-from symgrad.frontend.flow.enumerated import asked, each, is_one_of_kinds
+from symgrad.frontend.flow.enumerated import each, is_one_of_kinds, predicate_of_one
 from symgrad.frontend.flow.filling import extent_of
 from symgrad.frontend.flow.flow import choose, each_side
 from symgrad.frontend.library.folding import fold
@@ -66,7 +66,7 @@ from symgrad.frontend.values.exact import (
     possible_classes,
 )
 from symgrad.frontend.values.operators import binary
-from symgrad.frontend.values.printed import shown, text_of
+from symgrad.frontend.values.printed import for_printing, text_of
 from symgrad.ir.core import FALSE, ZERO, Const, Value
 from symgrad.ir.types import Array, Scalar
 from symgrad.ops.composed import asking, iterating, refusing
@@ -200,7 +200,9 @@ def isinstance_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bin
         return Num(Const(is_instance(ctx, held, classes, node)))
 
     return (
-        asked(ctx, args[0], node, is_one) if isinstance(args[0], OneOf) or is_one_of_kinds(args[0]) else either(ctx, args[0], node, is_one)
+        predicate_of_one(ctx, args[0], node, is_one)
+        if isinstance(args[0], OneOf) or is_one_of_kinds(args[0])
+        else either(ctx, args[0], node, is_one)
     )
 
 
@@ -333,7 +335,9 @@ def callable_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindi
         return Num(Const(isinstance(held, Choice) or is_callable(ctx, held, node)))
 
     return (
-        asked(ctx, args[0], node, is_one) if isinstance(args[0], OneOf) or is_one_of_kinds(args[0]) else either(ctx, args[0], node, is_one)
+        predicate_of_one(ctx, args[0], node, is_one)
+        if isinstance(args[0], OneOf) or is_one_of_kinds(args[0])
+        else either(ctx, args[0], node, is_one)
     )
 
 
@@ -443,7 +447,7 @@ def format_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding
 
 @special(print)
 def print_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
-    operands = [shown(ctx, argument, node) for argument in (*args, *kwargs.values())]
+    operands = [for_printing(ctx, argument, node) for argument in (*args, *kwargs.values())]
     ctx.call("opaque", Const(print, "print"), *operands, names=tuple(kwargs))
     return Static(None)
 

@@ -18,7 +18,7 @@ from symgrad.frontend.state.bindings import (
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.values.comparison import comparison
 from symgrad.frontend.values.exact import exact_class
-from symgrad.frontend.values.printed import shown
+from symgrad.frontend.values.printed import for_printing
 from symgrad.frontend.values.truths import truth
 from symgrad.ir.core import Const
 
@@ -30,7 +30,7 @@ def call_generated(ctx: Lowering, owner: Binding, base: type, word: str, args: l
     fields = dataclasses.fields(base)
     if word == "__repr__":
         names = [f.name for f in fields if f.repr]
-        values = [shown(ctx, attribute_of(ctx, owner, name, node), node, "__repr__") for name in names]
+        values = [for_printing(ctx, attribute_of(ctx, owner, name, node), node, "__repr__") for name in names]
         cls = exact_class(ctx, owner, node)
         template = f"{cls.__qualname__}({', '.join(f'{name}={{!r}}' for name in names)})"
         return Num(ctx.call("format_text", Const(template), *values))

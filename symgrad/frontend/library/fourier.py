@@ -76,7 +76,7 @@ def literal(ctx: Lowering, binding: Binding | None, default: Any, name: str, nod
     return tuple(setting) if isinstance(setting, list | tuple) else setting
 
 
-def along(name: str) -> Callable[..., Binding]:
+def transform_along(name: str) -> Callable[..., Binding]:
     """The lowering of a transform along one axis."""
 
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
@@ -87,7 +87,7 @@ def along(name: str) -> Callable[..., Binding]:
     return lower
 
 
-def over(name: str, row: str, usual: tuple[int, ...] | None) -> Callable[..., Binding]:
+def transform_over(name: str, row: str, usual: tuple[int, ...] | None) -> Callable[..., Binding]:
     """The lowering of a transform over several axes."""
 
     def lower(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
@@ -127,9 +127,9 @@ def frequencies(name: str) -> Callable[..., Binding]:
 
 
 for _name in ALONG:
-    SPECIAL[getattr(np.fft, _name)] = along(_name)
+    SPECIAL[getattr(np.fft, _name)] = transform_along(_name)
 for _name, (_row, _axes) in OVER.items():
-    SPECIAL[getattr(np.fft, _name)] = over(_name, _row, _axes)
+    SPECIAL[getattr(np.fft, _name)] = transform_over(_name, _row, _axes)
 for _name in ("fftshift", "ifftshift"):
     SPECIAL[getattr(np.fft, _name)] = shifted(_name)
 for _name in ("fftfreq", "rfftfreq"):

@@ -1,6 +1,6 @@
 """Texts of exceptions: inside a handler, the exception of a pop, an index, an unpacking or an extreme says what Python's says.
 
-The rows that compute these would say what a subscript of a list or an array says. The functions here raise before such a row runs.
+The rows that compute these would raise with the text of another operation. The functions here raise before such a row runs.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from symgrad.ir.core import ZERO, Const, Operand
 
 
 def text_of_pop(owner: Obj) -> str:
-    """What ``pop`` of an empty list or deque says."""
+    """The message of ``pop`` of an empty list or deque."""
     return "pop from an empty deque" if owner.key.exact is deque else "pop from empty list"
 
 
 def text_of_index(owner: Binding, stored: bool = False) -> str:
-    """What a subscript that is out of range says."""
+    """The message of a subscript that is out of range."""
     if isinstance(owner, Obj) and owner.key.exact is deque:
         return "deque index out of range"
     return f"{'tuple' if isinstance(owner, Tup) else 'list'} {'assignment ' if stored else ''}index out of range"
 
 
 def text_of_extreme(smaller: bool) -> str:
-    """What ``max`` or ``min`` of nothing says, which depends on the version of Python."""
+    """The message of ``max`` or ``min`` of an empty iterable, which depends on the version of Python."""
     try:
         return str((min if smaller else max)(()))
     except ValueError as error:

@@ -78,7 +78,7 @@ class Failure:
     test: Test | None = None
 
 
-def before(ctx: Lowering, name: str, args: tuple[Operand, ...], settings: dict[str, Any]) -> None:
+def add_edges_before(ctx: Lowering, name: str, args: tuple[Operand, ...], settings: dict[str, Any]) -> None:
     """Add exception edges, before an operation is emitted, for the exceptions that a handler in the program may catch."""
     if name in SILENT and not (name in STEPPED and is_step_open(args[STEPPED[name]])):
         return
@@ -343,7 +343,7 @@ def unfollowed(ctx: Lowering) -> None:
 
 
 SPREAD["unfollowed"] = unfollowed
-SPREAD["before"] = before
+SPREAD["before"] = add_edges_before
 SPREAD["mismatched"] = mismatched
 
-__all__ = ["Failure", "before", "failures_of", "refuse_later"]
+__all__ = ["Failure", "add_edges_before", "failures_of", "refuse_later"]

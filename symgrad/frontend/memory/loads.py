@@ -262,7 +262,7 @@ def item_from_outside(ctx: Lowering, owner: Binding, value: Any, text: str, node
     if value is np.s_ or value is np.index_exp:
         return index_itself(ctx, index_of(ctx, node), value is np.index_exp, whole)
     if value is np.r_ or value is np.c_:
-        return joined(ctx, value, index_of(ctx, node), whole)
+        return concatenated_by_index(ctx, value, index_of(ctx, node), whole)
     if value is np.mgrid or value is np.ogrid:
         return grid(ctx, value, index_of(ctx, node), whole)
     if type(value) in (list, tuple) and isinstance(node, ast.Slice):
@@ -420,7 +420,7 @@ def in_a_row(ctx: Lowering, ref: Ref) -> Binding:
     return ctx.make(ctx.call("flatten", ctx.read(ref)))
 
 
-def joined(ctx: Lowering, kind: Any, index: Index, node: ast.AST) -> Binding:
+def concatenated_by_index(ctx: Lowering, kind: Any, index: Index, node: ast.AST) -> Binding:
     """``np.r_[...]`` and ``np.c_[...]`` of numbers, arrays and ranges."""
     parts: list[Binding] = []
     types: list[Any] = []

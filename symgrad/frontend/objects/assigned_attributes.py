@@ -32,7 +32,7 @@ from symgrad.frontend.objects.reading import (
     rely_on_no_entry,
     special_entry,
 )
-from symgrad.frontend.state.abstract_values import decided, settled
+from symgrad.frontend.state.abstract_values import decided, resolved_by_paths
 from symgrad.frontend.state.bindings import (
     MISSING,
     Above,
@@ -177,7 +177,7 @@ def lookup_of(ctx: Lowering, owner: Binding, attr: str) -> Lookup | None:
             order = inner.value.__mro__ if isinstance(inner, Static) and isinstance(inner.value, type) else kind_of(inner).__mro__
             return Lookup(order[order.index(after) + 1 :] if after in order else order, f"'super' {nowhere}")
         case Obj(key) if key.kind == "record" and isinstance(key.cls, type):
-            own = settled(dict(ctx.state.entries(key)).get(attr, MISSING), ctx.state)
+            own = resolved_by_paths(dict(ctx.state.entries(key)).get(attr, MISSING), ctx.state)
             return Lookup(key.cls.__mro__, f"{key.cls.__name__!r} {nowhere}", own, key.cls)
         case External(value):
             own = owner if has_own_entry(value, attr) else MISSING

@@ -12,7 +12,7 @@ from symgrad.errors import UnsupportedSyntax
 from symgrad.ir.core import Apply, Block, Call, Const, For, If, Operand, Value, While, applied, definitions, substitute, walk
 from symgrad.ir.types import UNDEFINED, Array, List, Scalar, Struct, Type, holds_parts, join
 from symgrad.location import Loc
-from symgrad.ops.analysis.alike import Member, alike
+from symgrad.ops.analysis.alike import Member, of_one_type
 from symgrad.ops.build import Builder
 
 #: ops on a list of structured items that apply to the list of each part in the same way
@@ -39,7 +39,7 @@ def split(builder: Builder, body: Block, inputs: list[tuple[Value, str]], paths:
     every = [value for block in bodies for value in definitions(block)]
     if not any(holds_parts(value.type) for value in [*every, *(value for value, _ in inputs)]):
         return inputs
-    settle(bodies)
+    infer_empty_lists(bodies)
     work = Splitting(builder)
     new_inputs: list[tuple[Value, str]] = []
     for value, path in inputs:
@@ -60,14 +60,14 @@ def split(builder: Builder, body: Block, inputs: list[tuple[Value, str]], paths:
 # ------------------------------------------------------------------ types
 
 
-def settle(bodies: list[Block]) -> None:
+def infer_empty_lists(bodies: list[Block]) -> None:
     """Give lists that begin empty the type of the items added to them."""
     news = True
     while news:
         news = False
         for body in bodies:
             for op in walk(body):
-                for group in list(alike(op)):
+                for group in list(of_one_type(op)):
                     news |= unified(group, op.loc)
 
 

@@ -25,7 +25,9 @@ def related_outside(known: Iterable[Captured], joined: Mapping[str, str], change
     return tuple(relations)
 
 
-def told_apart(ctx: Lowering, known: Iterable[Captured], joined: Mapping[str, str], signature: Signature) -> tuple[tuple[str, str], ...]:
+def distinct_pairs(
+    ctx: Lowering, known: Iterable[Captured], joined: Mapping[str, str], signature: Signature
+) -> tuple[tuple[str, str], ...]:
     """Pairs of expressions that must not denote one object: one is read from outside, and one is changed or tested for identity."""
     alone = [held for held in known if held.text not in joined]
     own = [path for held in alone for path, _ in containers_of(held.text, held.abstract)]
@@ -37,4 +39,4 @@ def told_apart(ctx: Lowering, known: Iterable[Captured], joined: Mapping[str, st
     return tuple(dict.fromkeys([*changed, *seen, *asked]))
 
 
-__all__ = ["related_outside", "told_apart"]
+__all__ = ["related_outside", "distinct_pairs"]

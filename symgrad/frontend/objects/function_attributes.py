@@ -7,7 +7,7 @@ import types
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.flow.absent import definite_item, has_item
-from symgrad.frontend.state.abstract_values import settled
+from symgrad.frontend.state.abstract_values import resolved_by_paths
 from symgrad.frontend.state.bindings import MISSING, Binding, Fun
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.interruptions import NeedsState
@@ -36,7 +36,7 @@ def check_followed(ctx: Lowering, attr: str, node: ast.AST) -> None:
 def held_by(ctx: Lowering, function: Fun, attr: str, node: ast.AST) -> Binding:
     """The attribute of a function; it may be MISSING."""
     held = MISSING if function.attributes is None else dict(ctx.state.entries(function.attributes)).get(attr, MISSING)
-    held = settled(held, ctx.state)
+    held = resolved_by_paths(held, ctx.state)
     is_decorated = isinstance(function.node, ast.FunctionDef) and function.node.decorator_list
     if is_decorated and ctx.is_doubtful(held):
         what = f"attribute {attr!r} of a decorated function is not assigned to on every path"

@@ -20,8 +20,8 @@ def with_tuples_in(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
         case Tup(items, kind):
             inside = [Num(with_tuples_in(ctx, item, node)) for item in items]
             if kind is not None:
-                return made_by(ctx, kind, owner_name(ctx, kind), [item.operand for item in inside])
-            return made_by(ctx, tuple, "tuple", [ctx.list_of(inside, node)])
+                return instance_made_by_call(ctx, kind, owner_name(ctx, kind), [item.operand for item in inside])
+            return instance_made_by_call(ctx, tuple, "tuple", [ctx.list_of(inside, node)])
         case Obj(key) if key.kind == "list" and not isinstance(ctx.state.heap[key], Ref):
             return ctx.list_of([Num(with_tuples_in(ctx, item, node)) for _, item in ctx.state.entries(key)], node)
         case Obj(key) if key.kind == "list":
@@ -47,12 +47,12 @@ def as_given(ctx: Lowering, operand: Operand, is_tuple: bool, node: ast.AST) -> 
         raise UnsupportedSyntax(what, ctx.loc(node), "format or pass them one by one")
     if "tuple" not in kinds:
         return operand
-    return made_by(ctx, with_tuples, owner_name(ctx, with_tuples), [operand, Const(" ".join(kinds))])
+    return instance_made_by_call(ctx, with_tuples, owner_name(ctx, with_tuples), [operand, Const(" ".join(kinds))])
 
 
-def made_by(ctx: Lowering, kind: Any, name: str, operands: list[Operand]) -> Operand:
+def instance_made_by_call(ctx: Lowering, kind: Any, name: str, operands: list[Operand]) -> Operand:
     """An instance of a class, created for an opaque call or for its text."""
     return ctx.call("opaque_pure", Const(kind, name), *operands, names=())
 
 
-__all__ = ["as_given", "made_by", "with_tuples_in"]
+__all__ = ["as_given", "instance_made_by_call", "with_tuples_in"]

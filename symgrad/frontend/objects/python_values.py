@@ -155,7 +155,7 @@ def python_operator(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, 
         return None
     if kind is ast.Add and is_text(a) and is_text(b):
         return answer(ctx, operator.add, [operand_of(ctx, a, node), operand_of(ctx, b, node)], TEXT)
-    if kind is ast.Mult and (is_text(a) and is_whole(ctx, b) or is_text(b) and is_whole(ctx, a)):
+    if kind is ast.Mult and (is_text(a) and is_integer_binding(ctx, b) or is_text(b) and is_integer_binding(ctx, a)):
         return answer(ctx, operator.mul, [operand_of(ctx, a, node), operand_of(ctx, b, node)], TEXT)
     if kind in (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor) and is_some_set(a) and is_some_set(b):
         return of_sets(ctx, OPERATORS[kind], a, b, node)
@@ -404,10 +404,10 @@ def is_plain(ctx: Lowering, binding: Binding) -> bool:
             return all(is_plain(ctx, item) for item in items)
         case OneOf(values=values):
             return all(isinstance(value.value, str) for value in values)
-    return python_class(binding) is str or is_whole(ctx, binding) or kind_of_elements(ctx, binding) == "str"
+    return python_class(binding) is str or is_integer_binding(ctx, binding) or kind_of_elements(ctx, binding) == "str"
 
 
-def is_whole(ctx: Lowering, binding: Binding) -> bool:
+def is_integer_binding(ctx: Lowering, binding: Binding) -> bool:
     """Whether the binding is an integer."""
     return isinstance(binding, Num) and getattr(ctx.type_of(binding), "kind", None) in ("int", "bool")
 

@@ -77,11 +77,11 @@ def skeleton(binding: Binding, state: State, type_of: Any, above: tuple[HeapKey,
         case Tup(items, kind):
             return Skeleton("tuple", items=tuple(skeleton(i, state, type_of, above, views) for i in items), same=kind)
         case Maybe(inner=inner, absent=absent):
-            if (held := settled(binding, state)) is not binding:
+            if (held := resolved_by_paths(binding, state)) is not binding:
                 return skeleton(held, state, type_of, above, views)
             return maybe(skeleton(inner, state, type_of, above, views), absent)
         case OneOf(values=values):
-            held = settled(binding, state)
+            held = resolved_by_paths(binding, state)
             return Skeleton("oneof", same=values) if held is binding else Skeleton("same", same=held)
         case Choice() if constants_of(binding):
             return Skeleton("oneof", same=constants_of(binding))
@@ -189,7 +189,7 @@ def constant_of(operand: Operand, state: State) -> Operand:
 
 
 def static_part(binding: Binding, state: State, depth: int = 4) -> object:
-    """What is static of a binding: constants, positions, and the structure of the tuples and objects that hold them."""
+    """The static part of a binding: constants, positions, and the structure of the tuples and objects that hold them."""
     if isinstance(binding, Num):
         return repr(binding.operand.value) if isinstance(binding.operand, Const) else None
     key: Any = getattr(binding, "key", None)  # of an object, or of an iterator with a position
@@ -199,14 +199,14 @@ def static_part(binding: Binding, state: State, depth: int = 4) -> object:
     return [(name, static_part(item, state, depth - 1)) for name, item in held]
 
 
-def settled(binding: Binding, state: State) -> Binding:
+def resolved_by_paths(binding: Binding, state: State) -> Binding:
     """A binding that may be absent, or one of several, resolved by the path conditions of a state where possible."""
     if isinstance(binding, OneOf):
         left = [v for k, v in enumerate(binding.values) if state.known.get((binding.place, k)) is not False]
         sure = [v for k, v in enumerate(binding.values) if state.known.get((binding.place, k))]
         return sure[0] if sure else left[0] if len(left) == 1 else binding
     if isinstance(binding, Choice) and (chosen := decided(binding.test, state)) is not None:
-        return settled(binding.then if chosen else binding.orelse, state)
+        return resolved_by_paths(binding.then if chosen else binding.orelse, state)
     if not isinstance(binding, Maybe) or (known := decided(binding.present, state)) is None:
         return binding
     return binding.inner if known else binding.absent
@@ -278,10 +278,10 @@ def merge(a: Skeleton, b: Skeleton, anew: bool = False) -> Skeleton:
         return Skeleton("num", type_of_texts(a, b))
     if anew and (object_form := _merged_objects(a, b)) is not None:
         return object_form
-    return Skeleton("broken", same=DIFFERENT, sites=beside_growing(a, b))
+    return Skeleton("broken", same=DIFFERENT, sites=substituted_dicts(a, b))
 
 
-def beside_growing(a: Skeleton, b: Skeleton) -> tuple[Any, ...]:
+def substituted_dicts(a: Skeleton, b: Skeleton) -> tuple[Any, ...]:
     """The creation locations of a dict of static keys, for which a dict with dynamic keys is substituted."""
     if "broken" in (a.form, b.form):
         return a.sites if a.form == "broken" else b.sites
@@ -368,7 +368,7 @@ def _of_any_length(form: Skeleton) -> Skeleton | None:
 
 
 def leaves(form: Skeleton) -> list[Skeleton]:
-    """The values a form is made of, in order."""
+    """The values that a form contains, in order."""
     if form.form in ("tuple", "object", "maybe", "view"):
         own = [PRESENT] if form.form == "maybe" else []
         return own + [leaf for item in form.items for leaf in leaves(item)]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
-from symgrad.frontend.state.abstract_values import settled
+from symgrad.frontend.state.abstract_values import resolved_by_paths
 from symgrad.frontend.state.bindings import MISSING, Binding, Bound, Broken, Location, Maybe, Name, Num, Obj, Ref, Static, Step, Tup
 from symgrad.frontend.state.heap import Heap
 from symgrad.frontend.state.interruptions import Raised, Unresolved
@@ -47,7 +47,7 @@ class Lowering(Heap):
         finally:
             self.builder.loc, self.handing = before, outer
         assert isinstance(binding, Binding)
-        binding = settled(binding, self.state)
+        binding = resolved_by_paths(binding, self.state)
         if isinstance(binding, Broken) and isinstance(node, ast.Attribute | ast.Subscript):
             raise self.unusable(binding, node)
         self.release(height)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from symgrad.errors import BadArgument, ShapeMismatch, SymgradError, UnknownType, UnsupportedSyntax, UnsureAlias
-from symgrad.frontend.state.abstract_values import Skeleton, settled, skeleton, views_in
+from symgrad.frontend.state.abstract_values import Skeleton, resolved_by_paths, skeleton, views_in
 from symgrad.frontend.state.alias_hints import way_apart
 from symgrad.frontend.state.bindings import (
     Binding,
@@ -188,7 +188,7 @@ class Conversions(SharedState):
 
     def boxed(self, binding: Maybe, node: ast.AST | None) -> Operand:
         """A value that may be None as one operand of unknown type."""
-        held = settled(binding, self.state)
+        held = resolved_by_paths(binding, self.state)
         if not isinstance(held, Maybe):
             return self.read(held, node)
         if not isinstance(held.inner, Num | Ref | Static):

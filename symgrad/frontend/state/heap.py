@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from symgrad.errors import UnknownType, UnsupportedSyntax, UnsureAlias
-from symgrad.frontend.state.abstract_values import decided, settled
+from symgrad.frontend.state.abstract_values import decided, resolved_by_paths
 from symgrad.frontend.state.alias_hints import list_apart
 from symgrad.frontend.state.bindings import (
     NO_KEYS,
@@ -274,7 +274,7 @@ class Heap(Conversions):
 
     def is_doubtful(self, item: Binding) -> bool:
         """Whether it depends on the path if a dict has this item."""
-        item = settled(item, self.state)
+        item = resolved_by_paths(item, self.state)
         return isinstance(item, Broken | Missing) or isinstance(item, Maybe) and isinstance(item.absent, Missing)
 
     def check_sure(self, key: HeapKey, content: Any) -> None:

@@ -14,7 +14,7 @@ from symgrad.frontend.containers.iterables import items_of
 from symgrad.frontend.containers.static_containers import is_outside, with_content
 from symgrad.frontend.containers.stepping import begin, is_iterator
 from symgrad.frontend.flow.absent import as_python_does, definite, either, is_absent, present
-from symgrad.frontend.flow.enumerated import asked, each, is_one_of_kinds
+from symgrad.frontend.flow.enumerated import each, is_one_of_kinds, predicate_of_one
 from symgrad.frontend.flow.flow import choose, choose_in_turn, each_side
 from symgrad.frontend.flow.sameness import are_one
 from symgrad.frontend.objects.derived import OF_ARRAYS, as_base, is_derived
@@ -120,9 +120,9 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     if isinstance(op, ORDERS) and any(x == ABSENT and isinstance(y, Num | Ref) for x, y in ((a, b), (b, a))):
         return definite(ctx, ABSENT, node)
     if isinstance(a, OneOf):
-        return asked(ctx, a, node, lambda value: comparison(ctx, op, value, b, node))
+        return predicate_of_one(ctx, a, node, lambda value: comparison(ctx, op, value, b, node))
     if isinstance(b, OneOf):
-        return asked(ctx, b, node, lambda value: comparison(ctx, op, a, value, node))
+        return predicate_of_one(ctx, b, node, lambda value: comparison(ctx, op, a, value, node))
     if isinstance(a, Maybe) or isinstance(b, Maybe):
         return comparison_of_maybe(ctx, op, a, b, node)
     if isinstance(op, ast.Is | ast.IsNot):
@@ -142,7 +142,7 @@ def comparison(ctx: Lowering, op: ast.cmpop, a: Binding, b: Binding, node: ast.A
     if are_containers(a, b):
         a, b = set_from_outside(ctx, a, node), set_from_outside(ctx, b, node)
         a, b = with_content(ctx, a, node), with_content(ctx, b, node)
-    a, b = beside_scalar(ctx, a, b, node), beside_scalar(ctx, b, a, node)
+    a, b = compared_with_scalar(ctx, a, b, node), compared_with_scalar(ctx, b, a, node)
     if (answer := containers_compared(ctx, op, a, b, node) or known_values_compared(ctx, op, a, b, node)) is not None:
         return answer
     return ctx.make(ctx.call(row_of(ctx, type(op), node), ctx.read(a, node), ctx.read(b, node)))
@@ -200,7 +200,7 @@ def is_unlike(ctx: Lowering, one: Binding, other: Binding) -> bool:
     return type_.is_number and not (isinstance(type_, Array) and type_.shape != ())
 
 
-def beside_scalar(ctx: Lowering, one: Binding, other: Binding, node: ast.AST) -> Binding:
+def compared_with_scalar(ctx: Lowering, one: Binding, other: Binding, node: ast.AST) -> Binding:
     """A list, tuple or range compared with a NumPy scalar becomes an array; compared with a Python number it does not."""
     type_ = ctx.type_of(other) if isinstance(other, Num | Ref) else None
     if isinstance(type_, Array):

@@ -21,7 +21,7 @@ from symgrad.frontend.objects.derived import OF_ARRAYS, as_base, check_union
 from symgrad.frontend.objects.dicts import SET_OPERATORS, is_dict, is_set, merged
 from symgrad.frontend.objects.operands import known_value, with_items
 from symgrad.frontend.objects.protocols import OWN_OPERATORS, class_of, own_method
-from symgrad.frontend.objects.python_results import made_by
+from symgrad.frontend.objects.python_results import instance_made_by_call
 from symgrad.frontend.objects.python_values import python_operator, set_from_outside
 from symgrad.frontend.objects.reading import from_class
 from symgrad.frontend.state.bindings import (
@@ -43,7 +43,7 @@ from symgrad.frontend.state.conversions import is_number_or_array
 from symgrad.frontend.state.members import as_number
 from symgrad.frontend.state.tables import expression
 from symgrad.frontend.values.exact import exact_class
-from symgrad.frontend.values.printed import shown
+from symgrad.frontend.values.printed import for_printing
 from symgrad.frontend.values.truths import condition
 from symgrad.ir.core import NONE, ONE, ZERO, Call, Const, Operand
 from symgrad.ir.types import Array, List, Scalar
@@ -129,17 +129,19 @@ def of_containers(ctx: Lowering, kind: type[ast.AST], a: Binding, b: Binding, no
             return new_dict(ctx, ctx.state.entries(ored.key), node, ored.key.cls, ored.key.exact)
         case Obj(), Obj() if kind in SET_OPERATORS and is_set(a) and is_set(b):
             return ctx.apply_method(a, SET_OPERATORS[kind], [b], node)
-        case (Obj(k), Num(n)) | (Num(n), Obj(k)) if kind is ast.Mult and isinstance(ctx.state.heap[k], Ref) and is_whole(n):
+        case (Obj(k), Num(n)) | (Num(n), Obj(k)) if kind is ast.Mult and isinstance(ctx.state.heap[k], Ref) and is_python_integer(n):
             function = repeated_tuple if k.cls is tuple else repeated
             return of_class_of(ctx, Obj(k), ctx.apply(Static(function), [as_list(ctx, Obj(k)), Num(n)], {}, node))
-        case (Obj(k), Num(n)) | (Num(n), Obj(k)) if kind is ast.Mult and k.kind == "list" and is_whole(n) and not isinstance(n, Const):
+        case (Obj(k), Num(n)) | (Num(n), Obj(k)) if (
+            kind is ast.Mult and k.kind == "list" and is_python_integer(n) and not isinstance(n, Const)
+        ):
             return of_class_of(ctx, Obj(k), repeated_often(ctx, Obj(k), n, node))
         case (Obj() | Tup() as items, Num(Const(int(n)))) | (Num(Const(int(n))), Obj() | Tup() as items) if kind is ast.Mult and not (
             isinstance(items, Obj) and items.key.kind != "list"
         ):
             return of_class_of(ctx, items, repeat(ctx, items, n))
         case (Obj() | Tup() as items, Num(operand)) | (Num(operand), Obj() | Tup() as items) if kind in SIGNS_OF and is_pythons(operand):
-            repeats = kind is ast.Mult and is_whole(operand) and not (isinstance(items, Obj) and items.key.kind != "list")
+            repeats = kind is ast.Mult and is_python_integer(operand) and not (isinstance(items, Obj) and items.key.kind != "list")
             if not repeats and not (isinstance(items, Obj) and items.key.kind == "record"):
                 return not_operands(ctx, kind, a, b, node)
         case (Obj(k), Obj() | Tup()) | (Obj() | Tup(), Obj(k)) if kind in SIGNS_OF and kind is not ast.Sub and k.kind == "dict":
@@ -326,10 +328,10 @@ def shown_for(ctx: Lowering, text: str, value: Binding, node: ast.AST) -> Operan
     letters = [letter for letter in re.findall(r"%[^%a-zA-Z]*([a-zA-Z%])", text) if letter != "%"]
     words = ["__repr__" if letter in "ra" else "__str__" for letter in letters]
     if isinstance(value, Tup) and value.kind is None and len(words) == len(value.items):
-        return made_by(
-            ctx, tuple, "tuple", [ctx.call("list_of", *[shown(ctx, x, node, w) for x, w in zip(value.items, words, strict=True)])]
+        return instance_made_by_call(
+            ctx, tuple, "tuple", [ctx.call("list_of", *[for_printing(ctx, x, node, w) for x, w in zip(value.items, words, strict=True)])]
         )
-    return shown(ctx, value, node, words[0] if len(words) == 1 else "__str__")
+    return for_printing(ctx, value, node, words[0] if len(words) == 1 else "__str__")
 
 
 #: the spelling of operators in Python's messages
@@ -377,7 +379,7 @@ def is_pythons(operand: Operand) -> bool:
     return isinstance(operand.type, Scalar) and operand.type.dtype is None
 
 
-def is_whole(operand: Operand) -> bool:
+def is_python_integer(operand: Operand) -> bool:
     """Whether the operand is a Python integer."""
     return isinstance(operand.type, Scalar) and operand.type.kind in ("int", "bool") and operand.type.dtype is None
 

@@ -16,7 +16,7 @@ from symgrad.frontend.objects.derived import as_base, base_of, is_derived
 from symgrad.frontend.objects.dicts import in_order
 from symgrad.frontend.objects.opaque import opaque_operand
 from symgrad.frontend.objects.operands import known_value, static_binding
-from symgrad.frontend.objects.python_results import as_given, made_by
+from symgrad.frontend.objects.python_results import as_given, instance_made_by_call
 from symgrad.frontend.objects.reading import from_class, is_of_library, owner_name
 from symgrad.frontend.state.bindings import Binding, Choice, External, HeapKey, Iter, Maybe, Num, Obj, Ref, Static, Tup, View
 from symgrad.frontend.state.context import Lowering
@@ -26,7 +26,7 @@ from symgrad.ops.composed import growing_classes
 from symgrad.runtime.support import ShownAs
 
 
-def shown(ctx: Lowering, binding: Binding, node: ast.AST, word: str = "__str__") -> Operand:
+def for_printing(ctx: Lowering, binding: Binding, node: ast.AST, word: str = "__str__") -> Operand:
     """A value for a call that converts it to text: a list of the IR that is a tuple becomes a tuple again.
 
     ``word`` is the method for an instance's text: ``__repr__`` for instances inside other values.
@@ -36,20 +36,20 @@ def shown(ctx: Lowering, binding: Binding, node: ast.AST, word: str = "__str__")
             blocks = []
             for side in (one, other):
                 with ctx.inside(Block()) as block:
-                    block.yields = [shown(ctx, side, node, word)]
+                    block.yields = [for_printing(ctx, side, node, word)]
                 blocks.append(block)
             ctx.builder.append(If([out := Value(UNKNOWN)], ctx.builder.loc, test, *blocks))
             return out
         case View() | Iter():
             raise UnsupportedSyntax("the text of a view or an iterator is not known", ctx.loc(node), "make it a list")
         case Tup(items, kind):
-            inside = [shown(ctx, item, node, "__repr__") for item in items]
+            inside = [for_printing(ctx, item, node, "__repr__") for item in items]
             if kind is not None:
-                return made_by(ctx, kind, owner_name(ctx, kind), inside)
-            return made_by(ctx, tuple, "tuple", [ctx.call("list_of", *inside)])
+                return instance_made_by_call(ctx, kind, owner_name(ctx, kind), inside)
+            return instance_made_by_call(ctx, tuple, "tuple", [ctx.call("list_of", *inside)])
         case Obj(key) if key.kind == "record":
             if (base := shown_as(ctx, binding, word)) is not binding:
-                return shown(ctx, base, node, word)
+                return for_printing(ctx, base, node, word)
             return of_instance(ctx, binding, word, node)
         case Obj(key) if key.exact is not None or key.kind == "dict" and key.cls is not None:
             return of_collection(ctx, binding, node)
@@ -58,9 +58,9 @@ def shown(ctx: Lowering, binding: Binding, node: ast.AST, word: str = "__str__")
         case Obj(key) if key.kind == "list" and isinstance(ctx.state.heap[key], Ref):
             return as_given(ctx, ctx.read(binding, node), key.cls is tuple, node)
         case Obj(key) if key.kind == "list" and not isinstance(ctx.state.heap[key], Ref):
-            return ctx.call("list_of", *[shown(ctx, item, node, "__repr__") for _, item in ctx.state.entries(key)])
+            return ctx.call("list_of", *[for_printing(ctx, item, node, "__repr__") for _, item in ctx.state.entries(key)])
         case Obj(key) if key.kind == "dict":
-            return made_by(ctx, dict, "dict", [pairs_of(ctx, key, node)])
+            return instance_made_by_call(ctx, dict, "dict", [pairs_of(ctx, key, node)])
         case External():
             return opaque_operand(ctx, binding, node)
     return ctx.read(binding, node)
@@ -70,7 +70,7 @@ def pairs_of(ctx: Lowering, key: HeapKey, node: ast.AST) -> Operand:
     """The keys and items of a dict as pairs."""
     ctx.check_keys(key, node)
     pairs = [Tup((static_binding(k), b)) for k, b in ctx.state.entries(key)]
-    return ctx.call("list_of", *[shown(ctx, pair, node) for pair in pairs])
+    return ctx.call("list_of", *[for_printing(ctx, pair, node) for pair in pairs])
 
 
 def shown_as(ctx: Lowering, binding: Binding, word: str) -> Binding:
@@ -91,13 +91,13 @@ def of_instance(ctx: Lowering, binding: Obj, word: str, node: ast.AST) -> Operan
         base = next(base for base in cls.__mro__ if is_of_library(base))  # the text is that of Python's class
         arguments = dict(ctx.state.entries(binding.key))["args"]
         items = arguments.items if isinstance(arguments, Tup) else ()
-        instance = made_by(ctx, base, base.__name__, [shown(ctx, item, node, "__repr__") for item in items])
+        instance = instance_made_by_call(ctx, base, base.__name__, [for_printing(ctx, item, node, "__repr__") for item in items])
         return instance if word == "__repr__" else ctx.call("format_text", Const("{}"), instance)
     if own is None:
         what = f"the text of an instance of {cls.__name__} contains its memory address"
         raise UnsupportedSyntax(what, ctx.loc(node), f"define __repr__ in {cls.__name__}")
     text = ctx.read(ctx.apply_method(binding, own, [], node), node)
-    return text if word == "__str__" else made_by(ctx, ShownAs, owner_name(ctx, ShownAs), [text])
+    return text if word == "__str__" else instance_made_by_call(ctx, ShownAs, owner_name(ctx, ShownAs), [text])
 
 
 def growing_shown(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:
@@ -110,16 +110,16 @@ def growing_shown(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:
     if any(holds_parts(part.type) for part in lists):
         what = "the text of a dict with tuples, whose keys are not known at compile time, is not known"
         raise UnsupportedSyntax(what, ctx.loc(node), "format its keys and items in a loop over it")
-    inside = made_by(ctx, dict, "dict", [made_by(ctx, zip, "zip", lists)])
+    inside = instance_made_by_call(ctx, dict, "dict", [instance_made_by_call(ctx, zip, "zip", lists)])
     kind = growing_classes.CLASSES[binding.key.cls]
     if kind is collections.Counter:
-        return made_by(ctx, kind, owner_name(ctx, kind), [inside])
+        return instance_made_by_call(ctx, kind, owner_name(ctx, kind), [inside])
     if kind is dict:
         return inside
     maker = held["factory"]
     if not isinstance(maker, Static) or not isinstance(maker.value, type):
         raise UnsupportedSyntax("the text of a defaultdict is not known", ctx.loc(node), "format the values that it holds")
-    return made_by(ctx, kind, owner_name(ctx, kind), [Const(maker.value, owner_name(ctx, maker.value)), inside])
+    return instance_made_by_call(ctx, kind, owner_name(ctx, kind), [Const(maker.value, owner_name(ctx, maker.value)), inside])
 
 
 def of_collection(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:
@@ -128,16 +128,16 @@ def of_collection(ctx: Lowering, binding: Obj, node: ast.AST) -> Operand:
     kind: Any = key.exact or (set if key.cls is set else None)
     name = kind.__name__ if kind in (set, frozenset) else owner_name(ctx, kind)
     if kind in (set, frozenset):
-        return made_by(ctx, kind, name, [ctx.call("list_of", *[Const(k) for k in in_order(ctx, binding, node)])])
+        return instance_made_by_call(ctx, kind, name, [ctx.call("list_of", *[Const(k) for k in in_order(ctx, binding, node)])])
     if kind in (collections.OrderedDict, collections.Counter):
-        inside = made_by(ctx, dict, "dict", [pairs_of(ctx, key, node)])
-        return made_by(ctx, kind, name, [inside])
+        inside = instance_made_by_call(ctx, dict, "dict", [pairs_of(ctx, key, node)])
+        return instance_made_by_call(ctx, kind, name, [inside])
     if kind is collections.deque and not isinstance(ctx.state.heap[key], Ref):
-        items = ctx.call("list_of", *[shown(ctx, item, node, "__repr__") for _, item in ctx.state.entries(key)])
-        return made_by(ctx, kind, name, [items, *([Const(key.cls[1])] if isinstance(key.cls, tuple) else [])])
+        items = ctx.call("list_of", *[for_printing(ctx, item, node, "__repr__") for _, item in ctx.state.entries(key)])
+        return instance_made_by_call(ctx, kind, name, [items, *([Const(key.cls[1])] if isinstance(key.cls, tuple) else [])])
     if kind is collections.defaultdict and (key.cls is None or isinstance(key.cls[1], Static) and isinstance(key.cls[1].value, type)):
         maker = Const(None) if key.cls is None else Const(key.cls[1].value, owner_name(ctx, key.cls[1].value))
-        return made_by(ctx, kind, name, [maker, pairs_of(ctx, key, node)])
+        return instance_made_by_call(ctx, kind, name, [maker, pairs_of(ctx, key, node)])
     word = getattr(kind or key.cls, "__name__", "this")
     raise UnsupportedSyntax(f"the text of a {word} is not known", ctx.loc(node), "format the values that it holds")
 
@@ -157,7 +157,7 @@ def text_of(ctx: Lowering, binding: Binding, node: ast.AST, form: str) -> Bindin
             return Static(as_python_does(ctx, node, lambda value=value: form.format(value)))  # type: ignore[misc]
     if form == "{}" and getattr(ctx.type_of(binding), "dtype", "any") in NARROW:
         form = "{!s}"  # ``format`` shows the number as a Python number
-    return Num(ctx.call("format_text", Const(form), shown(ctx, binding, node)))
+    return Num(ctx.call("format_text", Const(form), for_printing(ctx, binding, node)))
 
 
-__all__ = ["shown", "text_of"]
+__all__ = ["for_printing", "text_of"]

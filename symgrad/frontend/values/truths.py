@@ -8,7 +8,7 @@ import numpy as np
 
 from symgrad.frontend.containers.static_containers import known_range
 from symgrad.frontend.flow.absent import truth_of
-from symgrad.frontend.flow.enumerated import asked, each, is_one_of_kinds
+from symgrad.frontend.flow.enumerated import each, is_one_of_kinds, predicate_of_one
 from symgrad.frontend.flow.flow import choose, choose_in_turn, each_side
 from symgrad.frontend.objects.derived import as_base
 from symgrad.frontend.objects.protocols import own_method
@@ -55,7 +55,7 @@ def truth(ctx: Lowering, binding: Binding, node: ast.AST) -> Operand:
         case Maybe():
             return truth_of(ctx, binding, node, truth)
         case OneOf():
-            return truth(ctx, asked(ctx, binding, node, lambda value: Num(truth(ctx, value, node))), node)
+            return truth(ctx, predicate_of_one(ctx, binding, node, lambda value: Num(truth(ctx, value, node))), node)
         case Static(value):
             return Const(bool(value))
         case Num(Const(value)):
@@ -114,7 +114,7 @@ def condition(ctx: Lowering, node: ast.expr) -> Operand:
 
 
 def tested(ctx: Lowering, node: ast.expr) -> Binding:
-    """An expression that is only tested. Of the operands of ``and`` and ``or`` only the truth is of use, and it is asked for once."""
+    """An expression that is only tested. Of the operands of ``and`` and ``or`` only the truth is needed, and it is computed once."""
     if isinstance(node, ast.BoolOp):
         ctx.forms.setdefault("tested", {})[node] = True
     return ctx.evaluate(node)
@@ -122,10 +122,10 @@ def tested(ctx: Lowering, node: ast.expr) -> Binding:
 
 @expression(ast.BoolOp)
 def boolop(ctx: Lowering, node: ast.BoolOp) -> Binding:
-    return both(ctx, node.values, isinstance(node.op, ast.And), node, node in ctx.forms.get("tested", {}))
+    return short_circuit(ctx, node.values, isinstance(node.op, ast.And), node, node in ctx.forms.get("tested", {}))
 
 
-def both(ctx: Lowering, nodes: list[ast.expr], is_and: bool, node: ast.AST, is_tested: bool) -> Binding:
+def short_circuit(ctx: Lowering, nodes: list[ast.expr], is_and: bool, node: ast.AST, is_tested: bool) -> Binding:
     """``a and b ...``, ``a or b ...``: the rest is evaluated only where it is needed."""
     left = tested(ctx, nodes[0]) if is_tested else ctx.evaluate(nodes[0])
     if len(nodes) == 1:
@@ -134,11 +134,11 @@ def both(ctx: Lowering, nodes: list[ast.expr], is_and: bool, node: ast.AST, is_t
     if is_tested and not isinstance(left, Num):
         left = Num(test)
     if isinstance(test, Const):
-        return both(ctx, nodes[1:], is_and, node, is_tested) if bool(test.value) == is_and else left
+        return short_circuit(ctx, nodes[1:], is_and, node, is_tested) if bool(test.value) == is_and else left
     others: list[Binding] = []
 
     def rest() -> Binding:
-        others.append(both(ctx, nodes[1:], is_and, node, is_tested))
+        others.append(short_circuit(ctx, nodes[1:], is_and, node, is_tested))
         return others[-1]
 
     outcome = choose_in_turn(ctx, test, node, *((rest, lambda: left)[:: 1 if is_and else -1]))

@@ -9,7 +9,7 @@ from symgrad.ir.types import Array, List, Scalar
 from symgrad.loops.arrays import dtype_of
 from symgrad.loops.context import Context, Listing, Thing
 from symgrad.loops.forms import Form, cast_to, dtype_in_array
-from symgrad.loops.lists.lists import append, begun, item_of, listed, of_handle, over, read_extents
+from symgrad.loops.lists.lists import append, begun, item_of, listed, of_handle, over_indices, read_extents
 from symgrad.loops.reach import OutOfReach, function_in_words
 
 
@@ -33,7 +33,7 @@ def concatenate_list(context: Context, op: Call) -> Thing:
     assert isinstance(listing.item, Array)
     rest = read_extents(context, item_of(context, listing, ZERO), listing.item)[1:]
     total = writer.running(Scalar("int"), ZERO)
-    with over(context, listing) as place:
+    with over_indices(context, listing) as place:
         own, *others = read_extents(context, item_of(context, listing, place), listing.item)
         for other, extent in zip(others, rest, strict=True):
             writer.check("check_equal", other, extent)
@@ -41,7 +41,7 @@ def concatenate_list(context: Context, op: Call) -> Thing:
     extents = [total, *rest]
     handle = writer.empty(dtype_of(op), extents, op.outs[0].name)
     start = writer.running(Scalar("int"), ZERO)
-    with over(context, listing) as place:
+    with over_indices(context, listing) as place:
         item = item_of(context, listing, place)
         own = read_extents(context, item, listing.item)[0]
         with writer.nest([own, *rest]) as index:
@@ -59,7 +59,7 @@ def split_like(context: Context, op: Call) -> Thing:
     assert isinstance(listing.item, Array)
     writer, parts = context.writer, begun(context, out.item, op.outs[0].name)
     start = writer.running(Scalar("int"), ZERO)
-    with over(context, listing) as place:
+    with over_indices(context, listing) as place:
         own = read_extents(context, item_of(context, listing, place), listing.item)[0]
         append(context, parts, Form(x.dtype, (own, *x.extents[1:]), lambda index: x.at((writer.add(start, index[0]), *index[1:])), (x,)))
         writer.let(start, writer.add(start, own))
@@ -92,7 +92,7 @@ def lengths_of(context: Context, listing: Listing, depth: int, is_any_length: bo
 def store_items(context: Context, handle: Value, listing: Listing, extents: Sequence[Operand], outer: tuple[Operand, ...]) -> None:
     """Store the items of a list in their part of an array."""
     writer, dtype = context.writer, dtype_in_array(handle.type)
-    with over(context, listing) as place:
+    with over_indices(context, listing) as place:
         item = item_of(context, listing, place)
         match listing.item:
             case Scalar():

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from symgrad.ir.core import Func, Value, walk
 from symgrad.ir.types import UNDEFINED, List, Tape, Type, Undefined
-from symgrad.ops.analysis.alike import Member, alike
+from symgrad.ir.walks import defined_by
+from symgrad.ops.analysis.alike import Member, of_one_type
 
 
 def empties(func: Func) -> Func:
@@ -26,9 +27,9 @@ def empties(func: Func) -> Func:
     ['list[float]', 'list[list[float]]', 'list[float]', 'list[list[float]]']
     """
     ops = list(walk(func.body))
-    if not any(is_empty(value.type) for op in ops for value in (*op.outs, *(a for block in op.blocks for a in block.args))):
+    if not any(is_empty(value.type) for op in func.body.ops for value in defined_by(op)):
         return func
-    while any(settled(group) for op in ops for group in list(alike(op))):
+    while any(unify_types(group) for op in ops for group in list(of_one_type(op))):
         pass
     return func
 
@@ -43,7 +44,7 @@ def is_empty(type_: Type) -> bool:
     return False
 
 
-def settled(group: list[Member]) -> bool:
+def unify_types(group: list[Member]) -> bool:
     """Unify the list types of a group; True if that changes a type."""
     whole: Type = UNDEFINED
     for operand, part, _ in group:

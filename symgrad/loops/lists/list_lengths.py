@@ -8,6 +8,7 @@ from dataclasses import replace
 from symgrad.ir.core import ZERO, Apply, Call, Func, Op, Operand, Value, walk
 from symgrad.ir.layout import joins
 from symgrad.ir.types import INT, List, Scalar
+from symgrad.ir.walks import defined_by
 from symgrad.ops.analysis.aliases import Groups
 from symgrad.passes.simplification.dce import dce
 
@@ -43,7 +44,7 @@ def list_lengths(func: Func) -> Func:
             groups.join(*op.outs, *continued(op))
     read = {groups.find(value) for value in [*func.params, *lists(func.body.yields), *(v for op in ops for v in read_by(op))]}
     news = False
-    for value in [v for op in ops for v in (*op.outs, *(a for block in op.blocks for a in block.args))]:
+    for value in [v for op in func.body.ops for v in defined_by(op)]:
         if isinstance(value.type, List) and not isinstance(value.type.item, Scalar) and groups.find(value) not in read:
             value.type, news = replace(value.type, item=INT), True
     for op in ops if news else ():

@@ -17,20 +17,20 @@ from symgrad.loops.lists.lists import (
     append,
     as_list,
     begun,
+    item_at,
     item_of,
     kept,
     listed,
     memory_of,
     number_for,
     of_handle,
-    over,
+    over_indices,
     part_of,
     put_in,
     settled,
     sum_of,
     sum_of_arrays,
     sum_of_items,
-    taken,
     zeros,
     zeros_like,
 )
@@ -136,7 +136,7 @@ def copy_of(context: Context, old: Listing) -> Listing:
     if not isinstance(old.item, List):
         return part_of(context, old, ZERO, context.writer.call("list_len", old.known))
     new = begun(context, old.item)
-    with over(context, old) as place:
+    with over_indices(context, old) as place:
         context.writer.whole("list_append", new.known, copy_of(context, of_handle(item_of(context, old, place))).known)
     return new
 
@@ -165,7 +165,7 @@ def list_add_slice(context: Context, op: Call) -> Thing:
     writer, listing, added = context.writer, listed(context, op.args[0]), listed(context, op.args[4])
     bounds = [context.number(a) for a in op.args[1:4]]
     first, step = first_place(context, listing, bounds[0], bounds[2], op)
-    with over(context, added) as k:
+    with over_indices(context, added) as k:
         place = writer.call("add", first, writer.multiply(k, step))
         both = (item_of(context, each, at) for each, at in ((listing, place), (added, k)))
         writer.keep(listing.known, place, sum_of_items(context, listing.item, *both))
@@ -203,7 +203,7 @@ def contains(context: Context, op: Call) -> Thing:
     if getattr(sought.type, "kind", None) == "float":  # Python finds a nan by identity
         bail_out(writer.build, writer.call("not_equal", sought, sought))
     among = writer.running(Scalar("bool"), FALSE, op.outs[0].name)
-    with over(context, listing) as place:
+    with over_indices(context, listing) as place:
         writer.let(among, writer.call("logical_or", among, writer.call("equal", item_of(context, listing, place), sought)))
     return writer.call("logical_not", among) if op.name == "not_contains" else among
 
@@ -214,7 +214,7 @@ def list_index(context: Context, op: Call) -> Thing:
     if not isinstance(listing.item, Scalar) or isinstance(sought, Form | tuple | Stacks | Slots | Listing):
         raise OutOfReach(f"{function_in_words(op)} of a list of {plural(in_words(listing.item))}", op.loc)
     at = writer.running(Scalar("int"), Const(-1), op.outs[0].name)
-    with over(context, listing) as place:
+    with over_indices(context, listing) as place:
         is_first = writer.call("logical_and", writer.call("less", at, ZERO), writer.call("equal", item_of(context, listing, place), sought))
         writer.let(at, writer.call("where", is_first, place, at))
     bail_out(writer.build, writer.call("less", at, ZERO))
@@ -242,7 +242,7 @@ def contains_row(context: Context, op: Call) -> Thing:
     listings, sought = rows_sought(context, op)
     writer = context.writer
     among = writer.running(Scalar("bool"), FALSE, op.outs[0].name)
-    with over(context, listings[0]) as place:
+    with over_indices(context, listings[0]) as place:
         writer.let(among, writer.call("logical_or", among, is_row_at(context, listings, sought, place)))
     return among
 
@@ -252,7 +252,7 @@ def row_index(context: Context, op: Call) -> Thing:
     listings, sought = rows_sought(context, op)
     writer = context.writer
     at = writer.running(Scalar("int"), Const(-1), op.outs[0].name)
-    with over(context, listings[0]) as place:
+    with over_indices(context, listings[0]) as place:
         is_first = writer.call("logical_and", writer.call("less", at, ZERO), is_row_at(context, listings, sought, place))
         writer.let(at, writer.call("where", is_first, place, at))
     bail_out(writer.build, writer.call("less", at, ZERO))
@@ -293,7 +293,7 @@ def rows_of(context: Context, x: Form, type_: List, name: str | None) -> Listing
 
 def list_take(context: Context, op: Call) -> Thing:
     settled(context, op)
-    return taken(context, listed(context, op.args[0]), context.number(op.args[1]), op.outs[0])
+    return item_at(context, listed(context, op.args[0]), context.number(op.args[1]), op.outs[0])
 
 
 def in_form(context: Context, op: Call) -> Thing:
@@ -323,7 +323,7 @@ def list_repeat(context: Context, op: Call) -> Thing:
         handle.type = List(out.item)
         return of_handle(handle)
     items, whole = listed(context, op.args[0], out.item), begun(context, out.item, op.outs[0].name)
-    with writer.loop(times), over(context, items) as place:
+    with writer.loop(times), over_indices(context, items) as place:
         writer.whole("list_append", whole.known, item_of(context, items, place))
     return whole
 
@@ -334,7 +334,7 @@ def list_fold(context: Context, op: Call) -> Thing:
     if not isinstance(items.item, Scalar):
         raise OutOfReach(f"a list of {plural(in_words(items.item))} that is repeated", op.loc)
     total = zeros(context, items.item, count, op.outs[0].name)
-    with over(context, items) as place:
+    with over_indices(context, items) as place:
         at = writer.call("mod", place, count)
         writer.keep(total.known, at, sum_of_items(context, items.item, item_of(context, total, at), item_of(context, items, place)))
     return total
@@ -360,7 +360,7 @@ def list_equal(context: Context, op: Call) -> Thing:
 def each(context: Context, items: Thing) -> Iterator[Thing]:
     """The items of a list: in turn for a list display, else one in an emitted loop, whose body the caller writes."""
     if isinstance(items, Listing) and items.handle is not None:
-        with over(context, items) as place:
+        with over_indices(context, items) as place:
             yield item_thing(context, items, place)
     elif isinstance(items, tuple):
         yield from items

@@ -181,7 +181,7 @@ def append(context: Context, listing: Listing, lowered: Thing, operand: Operand 
     context.writer.whole("list_append", listing.known, put_in(context, listing, lowered, operand))
 
 
-def taken(context: Context, listing: Listing, place: Operand, out: Value) -> Thing:
+def item_at(context: Context, listing: Listing, place: Operand, out: Value) -> Thing:
     """One item."""
     item = context.writer.call("list_take", listing.known, place, hint=out.name)
     if isinstance(listing.item, Scalar) and isinstance(out.type, Array):
@@ -205,7 +205,7 @@ def of_handle(handle: Operand) -> Listing:
 
 
 @contextmanager
-def over(context: Context, listing: Listing) -> Iterator[Operand]:
+def over_indices(context: Context, listing: Listing) -> Iterator[Operand]:
     """A loop over the indices of a list."""
     with context.writer.loop(context.writer.call("list_len", listing.known)) as place:
         yield place
@@ -231,7 +231,7 @@ def zeros_like(context: Context, like: Listing, name: str | None = None) -> List
         return zeros(context, like.item, writer.call("list_len", like.known), name)
     assert isinstance(like.item, Held)
     listing = begun(context, like.item, name)
-    with over(context, like) as place:
+    with over_indices(context, like) as place:
         item = item_of(context, like, place)
         if isinstance(like.item, Array):
             nothing = writer.call("zeros", *read_extents(context, item, like.item), dtype=like.item.dtype)
@@ -263,7 +263,7 @@ def sum_of(context: Context, first: Listing, second: Listing) -> Listing:
     assert isinstance(item, Held)
     writer.check("check_equal", writer.call("list_len", first.known), writer.call("list_len", second.known))
     total = begun(context, item)
-    with over(context, first) as place:
+    with over_indices(context, first) as place:
         both = (item_of(context, each, place) for each in (first, second))
         writer.whole("list_append", total.known, sum_of_items(context, item, *both))
     return total

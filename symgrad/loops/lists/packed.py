@@ -13,7 +13,7 @@ from symgrad.ir.core import ONE, ZERO, Call, Const, Operand, Value
 from symgrad.ir.types import INT, Array, Dim, List, Tape, Type
 from symgrad.loops.context import Context, Held, Listing, Thing
 from symgrad.loops.forms import cast_to, dtype_in_array
-from symgrad.loops.lists.lists import item_of, listed, new_list, of_handle, over
+from symgrad.loops.lists.lists import item_of, listed, new_list, of_handle, over_indices
 from symgrad.loops.reach import OutOfReach, in_words
 from symgrad.loops.writer import Writer
 
@@ -220,7 +220,7 @@ def lengths_of(context: Context, op: Call) -> Thing:
     writer, rows = context.writer, rows_of(context, op.args[0])
     count = writer.call("list_len", rows.known)
     lengths = writer.empty("i64", [count], op.outs[0].name)
-    with over(context, rows) as place:
+    with over_indices(context, rows) as place:
         writer.store(lengths, writer.call("list_len", item_of(context, rows, place)), [place])
     return context.memory(lengths, op.outs[0], [count])
 
@@ -229,13 +229,13 @@ def numbers_of(context: Context, op: Call) -> Thing:
     """The numbers in all inner lists."""
     writer, rows, dtype = context.writer, rows_of(context, op.args[0]), op.settings["dtype"]
     total = writer.running(INT, ZERO, "total")
-    with over(context, rows) as place:
+    with over_indices(context, rows) as place:
         writer.let(total, writer.call("add", total, writer.call("list_len", item_of(context, rows, place)), via=None))
     numbers = writer.empty(dtype, [total], op.outs[0].name)
     at = writer.running(INT, ZERO, "at")
-    with over(context, rows) as place:
+    with over_indices(context, rows) as place:
         row = of_handle(item_of(context, rows, place))
-        with over(context, row) as k:
+        with over_indices(context, row) as k:
             writer.store(numbers, cast_to(writer, item_of(context, row, k), dtype), [at])
             writer.let(at, writer.call("add", at, ONE, via=None))
     return context.memory(numbers, op.outs[0], [total])

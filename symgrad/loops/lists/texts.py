@@ -16,6 +16,7 @@ from typing import Any
 from symgrad.ir.core import ZERO, Block, Call, Const, Func, Op, Operand, Value, substitute, walk
 from symgrad.ir.layout import entries
 from symgrad.ir.types import INT, List, Object, Scalar, Tape, Type
+from symgrad.ir.walks import defined_by
 from symgrad.ops.build import Builder, symbols
 
 #: the types of set elements, by their names in set types
@@ -50,7 +51,7 @@ def texts(func: Func) -> Func:
         return func
     work = Texts(func)
     work.builder.taken = symbols(func)
-    for value in [v for op in ops for v in (*op.outs, *(a for block in op.blocks for a in block.args))]:
+    for value in [v for op in func.body.ops for v in defined_by(op)]:
         if (kind := kind_of(value.type)) is not None:
             work.kinds[value] = kind
         value.type = as_lists(value.type)
@@ -235,7 +236,7 @@ def among(work: Texts, owner: Operand, sought: Operand) -> Answer:
     return None
 
 
-def joined(work: Texts, one: Operand, other: Operand) -> Answer:
+def concatenated(work: Texts, one: Operand, other: Operand) -> Answer:
     """The concatenation of two strings."""
     if work.kinds_of(one, other) != ("text", "text"):
         return None
@@ -285,7 +286,7 @@ RULES: dict[Any, Callable[..., Answer]] = {
     operator.lt: less,
     operator.gt: swapped(less),
     operator.contains: among,
-    operator.add: joined,
+    operator.add: concatenated,
     len: length,
     bool: truth,
     **dict.fromkeys(KINDS, collected),

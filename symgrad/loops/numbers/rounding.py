@@ -53,7 +53,7 @@ def close_to(build: Builder, x: Operand, y: Operand, rtol: float, atol: float) -
 
 
 def finite_limits(settings: Mapping[str, Any]) -> dict[float, Any]:
-    """What ``np.nan_to_num`` puts in the place of the infinities and of nan."""
+    """The replacements of ``np.nan_to_num`` for the infinities and nan."""
     largest = float(np.finfo(float).max)
     above, below = (settings[name] for name in ("posinf", "neginf"))
     return {np.inf: largest if above is None else above, -np.inf: -largest if below is None else below, np.nan: settings["nan"]}

@@ -108,7 +108,7 @@ def widened(build: Builder, op: Call, args: Args) -> Args:
     return [build.call("cast", a, dtype="f64") if short else a for a, short in zip(args, narrow, strict=True)]
 
 
-def settled(build: Builder, op: Call, value: Operand) -> list[Operand]:
+def in_result_dtype(build: Builder, op: Call, value: Operand) -> list[Operand]:
     """The result in NumPy's result dtype."""
     type_ = op.outs[0].type
     if isinstance(type_, Scalar) and type_.dtype not in (None, "any", "f64", "i64") and isinstance(value, Value):
@@ -122,7 +122,7 @@ def settled(build: Builder, op: Call, value: Operand) -> list[Operand]:
 def again(build: Builder, op: Call, args: Args) -> list[Operand]:
     """The row itself."""
     outs = build.call_many(op.name, *args, hints=tuple(o.name for o in op.outs), **op.settings)
-    return settled(build, op, outs[0]) if len(outs) == 1 else list(outs)
+    return in_result_dtype(build, op, outs[0]) if len(outs) == 1 else list(outs)
 
 
 def function(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -247,7 +247,7 @@ def counting(build: Builder, op: Call, args: Args) -> list[Operand]:
         raise OutOfReach(f"{function_in_words(op)} of floats", op.loc)
     value = build.call(COUNTING[op.name], *(build.call("number", a, kind="int") for a in args))
     bail_out(build, build.call("less", value, Const(0)))
-    return settled(build, op, value)
+    return in_result_dtype(build, op, value)
 
 
 COUNTING = {"perm": "orders_of", "factorial": "factorial_of", "comb": "choices_of", "isqrt": "root_of"}  #: functions of the runtime, by row
@@ -276,19 +276,19 @@ def gammas(build: Builder, op: Call, args: Args) -> list[Operand]:
         raise OutOfReach("higher derivatives of the gamma function", op.loc)
     value = build.call("trigamma_of" if order else "digamma_of", build.call("cast", args[-1], dtype="f64"))
     unless_finite(build, value)
-    return settled(build, op, value)
+    return in_result_dtype(build, op, value)
 
 
 def next_snapshot(build: Builder, op: Call, args: Args) -> list[Operand]:
     """The iteration of the next snapshot."""
-    return settled(build, op, build.call("snapshot_after", *args))
+    return in_result_dtype(build, op, build.call("snapshot_after", *args))
 
 
 def snapshots_within(build: Builder, op: Call, args: Args) -> list[Operand]:
     """The number of snapshots that fit into memory; the NumPy code reports that there is no room for one."""
     count = build.call("count_within", *args)
     bail_out(build, build.call("less", count, Const(1)))
-    return settled(build, op, count)
+    return in_result_dtype(build, op, count)
 
 
 def composed(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -297,7 +297,7 @@ def composed(build: Builder, op: Call, args: Args) -> list[Operand]:
     if op.name in OUTSIDE:
         comparison, bound = OUTSIDE[op.name]
         bail_out(build, build.call(comparison, floats[0], bound))
-    return settled(build, op, PROBABILITIES[op.name](build.call, "", *floats))
+    return in_result_dtype(build, op, PROBABILITIES[op.name](build.call, "", *floats))
 
 
 def slope_of_erfcx(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -307,7 +307,7 @@ def slope_of_erfcx(build: Builder, op: Call, args: Args) -> list[Operand]:
         raise OutOfReach("a derivative of erfcx whose order is not known", op.loc)
     x, value = (build.call("cast", a, dtype="f64") for a in args[:2])
     bail_out(build, build.call("greater", x, TAIL))
-    return settled(build, op, erfcx_slope(build.call, "", x, value, order))
+    return in_result_dtype(build, op, erfcx_slope(build.call, "", x, value, order))
 
 
 def signed(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -316,7 +316,7 @@ def signed(build: Builder, op: Call, args: Args) -> list[Operand]:
     if getattr(x.type, "kind", None) != "float":
         return again(build, op, args)
     rest = build.call("where", build.call("less", x, Const(0.0)), Const(-1.0), build.call("add", x, Const(0.0)))
-    return settled(build, op, build.call("where", build.call("greater", x, Const(0.0)), Const(1.0), rest))
+    return in_result_dtype(build, op, build.call("where", build.call("greater", x, Const(0.0)), Const(1.0), rest))
 
 
 def step(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -325,7 +325,7 @@ def step(build: Builder, op: Call, args: Args) -> list[Operand]:
     call = build.call
     rest = call("where", call("equal", x, Const(0.0)), y, x)
     value = call("where", call("less", x, Const(0.0)), Const(0.0), call("where", call("greater", x, Const(0.0)), Const(1.0), rest))
-    return settled(build, op, value)
+    return in_result_dtype(build, op, value)
 
 
 def larger(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -344,18 +344,18 @@ def clipped(build: Builder, op: Call, args: Args) -> list[Operand]:
         x = build.call("maximum", x, low)
     if not (isinstance(high, Const) and high.value is None):
         x = build.call("minimum", x, high)
-    return settled(build, op, x)
+    return in_result_dtype(build, op, x)
 
 
-def made_finite(build: Builder, op: Call, args: Args) -> list[Operand]:
+def nan_to_num(build: Builder, op: Call, args: Args) -> list[Operand]:
     """``np.nan_to_num``."""
     limits = finite_limits(op.settings)
     if not is_wide(args[0].type) or not all(isinstance(value, bool | int | float) for value in limits.values()):
         raise OutOfReach(f"{function_in_words(op)} of other floats than those of 64 bits, or with values that are computed", op.loc)
-    return settled(build, op, without(build, args[0], limits))
+    return in_result_dtype(build, op, without(build, args[0], limits))
 
 
-def whole(build: Builder, op: Call, args: Args) -> list[Operand]:
+def rounded(build: Builder, op: Call, args: Args) -> list[Operand]:
     """Rounding; the functions of ``math`` and ``round`` return Python integers."""
     if op.settings.get("via") == "math" or op.name == "rounded":
         unless_small(build, args[0])
@@ -366,18 +366,20 @@ def to_digits(build: Builder, op: Call, args: Args) -> list[Operand]:
     """``round(x, digits)`` of a float."""
     if not isinstance(args[1], Const) or not is_wide(args[0].type):
         raise OutOfReach("round to digits that are computed, or of other numbers than floats of 64 bits", op.loc)
-    return settled(build, op, rounded_to(build, args[0], args[1].value))
+    return in_result_dtype(build, op, rounded_to(build, args[0], args[1].value))
 
 
 def is_close(build: Builder, op: Call, args: Args) -> list[Operand]:
     """``np.isclose``."""
-    return settled(build, op, close_to(build, as_float(build, args[0]), as_float(build, args[1]), **op.settings))
+    return in_result_dtype(build, op, close_to(build, as_float(build, args[0]), as_float(build, args[1]), **op.settings))
 
 
 def to_decimals(build: Builder, op: Call, args: Args) -> list[Operand]:
     """``np.round``."""
     if getattr(args[0].type, "kind", None) == "float":
-        return settled(build, op, in_tens(build, args[0], op.settings["decimals"], lambda value: settled(build, op, value)[0]))
+        return in_result_dtype(
+            build, op, in_tens(build, args[0], op.settings["decimals"], lambda value: in_result_dtype(build, op, value)[0])
+        )
     if op.settings["decimals"] < 0:
         raise OutOfReach("np.round of integers to tens", op.loc)
     return args
@@ -448,7 +450,7 @@ def log_of_base(build: Builder, op: Call, args: Args) -> list[Operand]:
     """The factor of a power's derivative with respect to its exponent: ``log(x)``, but 0 for 0."""
     (x,) = args
     some = build.call("not_equal", x, Const(0.0))
-    return settled(build, op, build.call("where", some, build.call("log", build.call("where", some, x, Const(1.0))), Const(0.0)))
+    return in_result_dtype(build, op, build.call("where", some, build.call("log", build.call("where", some, x, Const(1.0))), Const(0.0)))
 
 
 def same(build: Builder, op: Call, args: Args) -> list[Operand]:
@@ -458,7 +460,7 @@ def same(build: Builder, op: Call, args: Args) -> list[Operand]:
 
 RULES: dict[str, Rule] = {
     **named(next_snapshot, snapshots_within, log_of_base, fmod=remainder, cbrt=root, sign=signed, heaviside=step, lowered=lowered_power),
-    **named(round=to_decimals, isclose=is_close, clip=clipped, nan_to_num=made_finite, number=converted, invert=inverted, where=chosen),
+    **named(round=to_decimals, isclose=is_close, clip=clipped, nan_to_num=nan_to_num, number=converted, invert=inverted, where=chosen),
     "erfcx_slope": slope_of_erfcx,
     **dict.fromkeys(("add", "subtract", "multiply"), counted),
     **dict.fromkeys(("left_shift", "right_shift"), shifted),
@@ -466,7 +468,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(COUNTING, counting),
     **dict.fromkeys(("power", "float_power"), power),
     **dict.fromkeys(("maximum", "minimum"), larger),
-    **dict.fromkeys(("floor", "ceil", "trunc", "rounded"), whole),
+    **dict.fromkeys(("floor", "ceil", "trunc", "rounded"), rounded),
     **dict.fromkeys(("log_to_base", "math_log"), logarithm),
     **dict.fromkeys(
         """

@@ -13,7 +13,7 @@ from symgrad.ir.core import ONE, ZERO, Call, Operand
 from symgrad.ir.types import Scalar
 from symgrad.loops.arrays import constant, dtype_of
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, Index, cast_to, filled, mapped, shown, stored
+from symgrad.loops.forms import Form, Index, cast_to, filled, mapped, stored, view_of_form
 from symgrad.loops.reach import OutOfReach
 from symgrad.loops.rows.matrices import as_matrix, bases
 from symgrad.loops.rows.reductions import reduce, sum_fold
@@ -65,18 +65,18 @@ def same_extent(lowering: Context, a: Operand, b: Operand) -> Operand:
     return a if number(b) == 1 else lowering.writer.require_equal(a, b)
 
 
-def settled(lowering: Context, factor: Factor, extents: dict[str, Operand]) -> Factor:
+def factor_in_memory(lowering: Context, factor: Factor, extents: dict[str, Operand]) -> Factor:
     """A factor, in memory if its elements are read more than once."""
     form = factor.form
     if form.cost == 0 or set(factor.labels) >= {c for c, e in extents.items() if number(e) != 1}:
         return factor
-    return Factor(factor.labels, lowering.give_memory(shown(form, form.extents, lambda i: i), None))
+    return Factor(factor.labels, lowering.give_memory(view_of_form(form, form.extents, lambda i: i), None))
 
 
 def as_sums(lowering: Context, op: Call, factors: Sequence[Factor], kept: Labels, extents: dict[str, Operand]) -> Form:
     """The product of the factors, summed over the labels that are not kept."""
     writer, dtype = lowering.writer, dtype_of(op)
-    factors = [settled(lowering, factor, extents) for factor in factors]
+    factors = [factor_in_memory(lowering, factor, extents) for factor in factors]
     order = [*kept, *(c for c in extents if c not in kept)]
 
     def at(index: Index) -> Operand:
@@ -126,7 +126,7 @@ def as_products(lowering: Context, op: Call, factors: Sequence[Factor], kept: La
         return Form(dtype, (extents[rows], extents[columns]), at, (factor.form,))
 
     if stack:  # a single matrix is stored in its best layout
-        first, second = (settled(lowering, factor, extents) for factor in (first, second))
+        first, second = (factor_in_memory(lowering, factor, extents) for factor in (first, second))
     handle = writer.empty(dtype, [extents[c] for c in kept], op.outs[0].name)
     with writer.nest([extents[c] for c in stack]) as index:
         places = dict(zip(stack, index, strict=True))

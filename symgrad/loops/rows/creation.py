@@ -9,7 +9,7 @@ from symgrad.ir.types import INT, List, Scalar
 from symgrad.loops.arrays import as_float, axes, constant, constant_in, dtype_of
 from symgrad.loops.bailouts import bail_out
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, Index, broadcast_extents, broadcast_index, cast_to, filled, mapped, shown
+from symgrad.loops.forms import Form, Index, broadcast_extents, broadcast_index, cast_to, filled, mapped, view_of_form
 from symgrad.loops.lists import lists
 from symgrad.loops.reach import OutOfReach, in_words
 from symgrad.loops.writer import SMALL, number
@@ -26,12 +26,12 @@ def shape_given(lowering: Context, operands: Sequence[Operand]) -> tuple[Operand
     return tuple(extents)
 
 
-def made_of(value: int) -> Callable[[Context, Call], Thing]:
+def filled_array(value: int) -> Callable[[Context, Call], Thing]:
     """``zeros``, ``ones``."""
     return lambda lowering, op: filled(dtype_of(op), shape_given(lowering, op.args), constant(dtype_of(op), value))
 
 
-def made_like(value: int) -> Callable[[Context, Call], Thing]:
+def filled_like(value: int) -> Callable[[Context, Call], Thing]:
     """``zeros_like``, ``ones_like``."""
 
     def rule(lowering: Context, op: Call) -> Thing:
@@ -72,7 +72,7 @@ def spread_to(lowering: Context, value: Operand, extents: tuple[Operand, ...], d
         raise OutOfReach("an array broadcast to fewer axes", writer.loc)
     for a, b in zip(shape, extents, strict=True):
         writer.require_equal(a, b)
-    view = shown(x, extents, lambda index: broadcast_index(x, index))
+    view = view_of_form(x, extents, lambda index: broadcast_index(x, index))
     return view if x.dtype == dtype else mapped(writer, dtype, [view], lambda e: cast_to(writer, e[0], dtype), 0)
 
 
@@ -90,7 +90,7 @@ def spread(lowering: Context, op: Call) -> Thing:
     for k, e in zip(kept, g.extents, strict=True):
         if number(e) != 1:
             lowering.writer.require_equal(e, extents[k])
-    return shown(g, extents, lambda index: broadcast_index(g, tuple(index[k] for k in kept)))
+    return view_of_form(g, extents, lambda index: broadcast_index(g, tuple(index[k] for k in kept)))
 
 
 def broadcast_to(lowering: Context, op: Call) -> Thing:
@@ -196,10 +196,10 @@ def eye(lowering: Context, op: Call) -> Thing:
 
 
 RULES = {
-    **dict.fromkeys(("zeros", "zeros_of"), made_of(0)),
-    "ones": made_of(1),
-    **dict.fromkeys(("zeros_like", "zeros_as"), made_like(0)),
-    "ones_like": made_like(1),
+    **dict.fromkeys(("zeros", "zeros_of"), filled_array(0)),
+    "ones": filled_array(1),
+    **dict.fromkeys(("zeros_like", "zeros_as"), filled_like(0)),
+    "ones_like": filled_like(1),
     **dict.fromkeys(("empty", "empty_like"), empty),
     **dict.fromkeys(("full", "full_like"), full),
     "spread": spread,

@@ -9,7 +9,7 @@ from symgrad.ir.types import Scalar
 from symgrad.loops.arrays import axes, constant, dtype_of
 from symgrad.loops.bailouts import bail_out
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, Index, cast_to, filled, mapped, shown, stored
+from symgrad.loops.forms import Form, Index, cast_to, filled, mapped, stored, view_of_form
 from symgrad.loops.paths import reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach, function_in_words
 from symgrad.loops.writer import key_of, number, scalar
@@ -142,7 +142,7 @@ def delete(lowering: Context, op: Call) -> Thing:
     x = lowering.form(op.args[0])
     axis, own, into = on_axis(lowering, op, x.extents)
     length, place = remaining(lowering, op, own[axis])
-    return shown(x, (*own[:axis], length, *own[axis + 1 :]), lambda i: into((*i[:axis], place(i[axis]), *i[axis + 1 :])), 2)
+    return view_of_form(x, (*own[:axis], length, *own[axis + 1 :]), lambda i: into((*i[:axis], place(i[axis]), *i[axis + 1 :])), 2)
 
 
 def kept_places(lowering: Context, op: Call) -> Thing:

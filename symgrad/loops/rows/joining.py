@@ -10,7 +10,7 @@ from symgrad.ir.core import ZERO, Call, Const, Operand, Value
 from symgrad.ir.types import UNDEFINED, Array, List, Scalar
 from symgrad.loops.arrays import axes, constant_in, dtype_of
 from symgrad.loops.context import Context, Listing, Thing
-from symgrad.loops.forms import Form, cast_to, shown
+from symgrad.loops.forms import Form, cast_to, view_of_form
 from symgrad.loops.lists import arrays_of_lists, list_rows, lists
 from symgrad.loops.reach import OutOfReach, in_words
 from symgrad.loops.writer import number
@@ -52,7 +52,7 @@ def concatenate_part(lowering: Context, op: Call) -> Thing:
     for s in shapes[:at]:
         start = writer.add(start, s[along])
     extents = tuple(shapes[at][k] if k == along else e for k, e in enumerate(g.extents))
-    return shown(g, extents, lambda index: tuple(writer.add(start, i) if k == along else i for k, i in enumerate(index)))
+    return view_of_form(g, extents, lambda index: tuple(writer.add(start, i) if k == along else i for k, i in enumerate(index)))
 
 
 def stack(lowering: Context, op: Call) -> Thing:
@@ -80,7 +80,7 @@ def stack_part(lowering: Context, op: Call) -> Thing:
     if isinstance(op.outs[0].type, Scalar):
         return g.at((layer,))
     extents = g.extents[:along] + g.extents[along + 1 :]
-    return shown(g, extents, lambda index: (*index[:along], layer, *index[along:]))
+    return view_of_form(g, extents, lambda index: (*index[:along], layer, *index[along:]))
 
 
 # ------------------------------------------------------------------ lists

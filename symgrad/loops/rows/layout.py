@@ -8,7 +8,7 @@ from symgrad.ir.core import ONE, ZERO, Call, Const, Operand
 from symgrad.ir.types import Array, Scalar
 from symgrad.loops.arrays import axes, constant, dtype_of
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, Index, cast_to, filled, shown, stored
+from symgrad.loops.forms import Form, Index, cast_to, filled, stored, view_of_form
 from symgrad.loops.paths import Place, permuted, reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach, dtype_in_words, function_in_words
 from symgrad.loops.writer import Writer, number
@@ -16,7 +16,7 @@ from symgrad.ops.rows.arrays import pad_widths
 
 
 def shown_at(form: Form, where: Place) -> Form:
-    return shown(form, where.extents, where.at)
+    return view_of_form(form, where.extents, where.at)
 
 
 def reshape(lowering: Context, op: Call) -> Thing:
@@ -80,7 +80,7 @@ def squeeze(lowering: Context, op: Call) -> Thing:
         for k in gone:
             lowering.writer.require_equal(x.extents[k], ONE)
     kept = [k for k in range(x.rank) if k not in gone]
-    return shown(x, [x.extents[k] for k in kept], lambda i: tuple(i[kept.index(k)] if k in kept else ZERO for k in range(x.rank)))
+    return view_of_form(x, [x.extents[k] for k in kept], lambda i: tuple(i[kept.index(k)] if k in kept else ZERO for k in range(x.rank)))
 
 
 def flip(lowering: Context, op: Call) -> Thing:
@@ -93,7 +93,7 @@ def flip(lowering: Context, op: Call) -> Thing:
             for k, (i, e) in enumerate(zip(index, x.extents, strict=True))
         )
 
-    return shown(x, x.extents, at)
+    return view_of_form(x, x.extents, at)
 
 
 def roll(lowering: Context, op: Call) -> Thing:
@@ -108,7 +108,7 @@ def roll(lowering: Context, op: Call) -> Thing:
     def at(index: Index) -> Index:
         return tuple(writer.pure("mod", writer.subtract(i, shift), extent, via=None) if k == along else i for k, i in enumerate(index))
 
-    return shown(x, x.extents, at, price=3)
+    return view_of_form(x, x.extents, at, price=3)
 
 
 def repeat(lowering: Context, op: Call) -> Thing:
@@ -124,7 +124,7 @@ def repeat(lowering: Context, op: Call) -> Thing:
     def at(index: Index) -> Index:
         return tuple(writer.pure("floor_divide", i, divisor, via=None) if k == along else i for k, i in enumerate(index))
 
-    return shown(x, extents, at, price=3)
+    return view_of_form(x, extents, at, price=3)
 
 
 def repeats(lowering: Context, op: Call) -> Operand:
@@ -189,10 +189,10 @@ def joined_rows(lowering: Context, op: Call) -> Thing:
         count, *item = lowering.extents(op.args[1])
         (axis,) = axes(op, op.settings["axis"], len(item))
         apart = reshaped(writer, x.extents, reshape_extents(writer, x.extents, [*item[:axis], count, *item[axis:]]))
-        return shown(shown_at(x, apart), [count, *item], lambda i: (*i[1 : axis + 1], i[0], *i[axis + 1 :]))
+        return view_of_form(shown_at(x, apart), [count, *item], lambda i: (*i[1 : axis + 1], i[0], *i[axis + 1 :]))
     count, *item = x.extents
     (axis,) = axes(op, op.settings["axis"], len(item))
-    beside = shown(x, [*item[:axis], count, *item[axis:]], lambda i: (i[axis], *i[:axis], *i[axis + 1 :]))
+    beside = view_of_form(x, [*item[:axis], count, *item[axis:]], lambda i: (i[axis], *i[:axis], *i[axis + 1 :]))
     shape = [*item[:axis], writer.multiply(count, item[axis]), *item[axis + 1 :]]
     return shown_at(beside, reshaped(writer, beside.extents, reshape_extents(writer, beside.extents, shape)))
 
@@ -258,7 +258,7 @@ def pad_back(lowering: Context, op: Call) -> Thing:
             writer.store(handle, g.at(index), source(index), "add_at")
         return stored(writer, handle, dtype, extents, frozenset({handle}))
     widths = pad_widths(op.settings["width"], g.rank)
-    return shown(g, extents, lambda i: tuple(writer.add(k, Const(b)) for k, (b, _) in zip(i, widths, strict=True)))
+    return view_of_form(g, extents, lambda i: tuple(writer.add(k, Const(b)) for k, (b, _) in zip(i, widths, strict=True)))
 
 
 def tile(lowering: Context, op: Call) -> Thing:
@@ -303,7 +303,7 @@ def diagonal(lowering: Context, op: Call) -> Thing:
         indices[first], indices[second] = writer.add(index[-1], down), writer.add(index[-1], right)
         return tuple(indices[k] for k in range(x.rank))
 
-    return shown(x, (*(x.extents[k] for k in rest), length), at)
+    return view_of_form(x, (*(x.extents[k] for k in rest), length), at)
 
 
 def diagonal_matrix(lowering: Context, x: Form, k: int, dtype: str) -> Form:
@@ -324,7 +324,7 @@ def diagonal_place(lowering: Context, op: Call) -> Thing:
         if len(extents) == 1:
             k = op.settings["k"]
             down, right = Const(max(-k, 0)), Const(max(k, 0))
-            return shown(g, extents, lambda i: (writer.add(i[0], down), writer.add(i[0], right)))
+            return view_of_form(g, extents, lambda i: (writer.add(i[0], down), writer.add(i[0], right)))
         offset, first, second = op.settings["k"], 0, 1
     else:
         offset = op.settings["offset"]

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from symgrad.ir.core import Block, Call, Operand, Value
 from symgrad.ir.types import INT
 from symgrad.loops.context import Context
-from symgrad.loops.forms import Form, shown
+from symgrad.loops.forms import Form, view_of_form
 from symgrad.loops.rows.reductions import innermost
 from symgrad.loops.writer import key_of
 
 
 def transposed(form: Form) -> Form:
-    return shown(form, form.extents[::-1], lambda index: index[::-1])
+    return view_of_form(form, form.extents[::-1], lambda index: index[::-1])
 
 
 def as_matrix(lowering: Context, form: Form) -> Value:
@@ -34,7 +34,7 @@ def as_matrix(lowering: Context, form: Form) -> Value:
             matrix = writer.call("view", handle, *lead, index="i" * len(lead)) if lead else handle
             return writer.call("view", matrix, index=".T") if last[0] is column else matrix
     turned = innermost(lowering, form) == 0
-    view = transposed(form) if turned else shown(form, form.extents, lambda i: i)
+    view = transposed(form) if turned else view_of_form(form, form.extents, lambda i: i)
     memory = lowering.give_memory(view, None, "%matrix").memory
     assert memory is not None
     return writer.call("view", memory, index=".T") if turned else memory

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from symgrad.ir.core import ONE, ZERO, Block, Call, Const, Func, Operand, Value, walk
 from symgrad.ir.types import Array
+from symgrad.ir.walks import blocks_within
 from symgrad.loops.arrays import axes, dtype_of
 from symgrad.loops.bailouts import bail_out
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, Index, cast_to, shown, stored
+from symgrad.loops.forms import Form, Index, cast_to, stored, view_of_form
 from symgrad.loops.masks import places
 from symgrad.loops.paths import reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach, function_in_words, in_words
@@ -25,20 +26,25 @@ FILLS: dict[str, tuple[str, str | None]] = {
 
 def sorted_once(func: Func) -> Func:
     """Gather sorted elements by their sort order where that is computed too, as in derivatives; in place."""
-    for block in (func.body, *(inner for op in walk(func.body) for inner in op.blocks)):
+    for block in blocks_within(func.body):
         for op in [*block.ops]:
             if isinstance(op, Call) and op.name == "sort" and op.settings["axis"] is not None:
-                rest = Block(ops=block.ops[block.ops.index(op) :])
-                others = [o for o in walk(rest) if isinstance(o, Call) and o.name == "argsort" and o.args[0] is op.args[0]]
-                others = [o for o in others if o.settings == op.settings]
-                if others and isinstance(op.args[0].type, Array):
-                    order = Value(Array("i64", op.args[0].type.shape))
-                    first = Call([order], op.loc, "argsort", [op.args[0]], dict(op.settings))
-                    block.ops.insert(block.ops.index(op), first)
-                    op.name, op.args = "take_along_axis", [op.args[0], order]
-                    for other in others:
-                        other.name, other.args, other.settings = "cast", [order], {"dtype": "i64"}
+                gather_sorted(block, op)
     return func
+
+
+def gather_sorted(block: Block, op: Call) -> None:
+    """Replace a ``sort`` by a gather if its operand's sort order is computed later too."""
+    operand, at = op.args[0], block.ops.index(op)
+    later = (o for o in walk(Block(ops=block.ops[at:])) if isinstance(o, Call) and o.name == "argsort")
+    same = [o for o in later if o.args[0] is operand and o.settings == op.settings]
+    if not same or not isinstance(operand.type, Array):
+        return
+    order = Value(Array("i64", operand.type.shape))
+    block.ops.insert(at, Call([order], op.loc, "argsort", [operand], dict(op.settings)))
+    op.name, op.args = "take_along_axis", [operand, order]
+    for other in same:
+        other.name, other.args, other.settings = "cast", [order], {"dtype": "i64"}
 
 
 def lines(lowering: Context, op: Call) -> tuple[Form, int]:
@@ -48,7 +54,7 @@ def lines(lowering: Context, op: Call) -> tuple[Form, int]:
         raise OutOfReach(f"{function_in_words(op)} of {in_words(op.args[0].type)}", op.loc)
     if axis is None and x.rank > 1:
         where = reshaped(lowering.writer, x.extents, reshape_extents(lowering.writer, x.extents, [Const(-1)]))
-        x, axis = shown(x, where.extents, where.at), 0
+        x, axis = view_of_form(x, where.extents, where.at), 0
     sorted_axes = axes(op, 0 if axis is None else axis, x.rank)
     if len(sorted_axes) != 1:
         raise OutOfReach(f"{function_in_words(op)} along several axes", op.loc)
@@ -94,7 +100,7 @@ def in_order(lowering: Context, op: Call) -> Thing:
         array = stored(writer, handle, dtype_of(op), x.extents, frozenset({handle}))
     if op.name == "middle_share" and whole.rank != x.rank:
         where = reshaped(writer, x.extents, whole.extents)
-        return shown(array, where.extents, where.at)
+        return view_of_form(array, where.extents, where.at)
     return array
 
 

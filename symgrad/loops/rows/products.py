@@ -7,7 +7,7 @@ from symgrad.ir.types import Array, Scalar
 from symgrad.loops.arrays import dtype_of
 from symgrad.loops.bailouts import if_zero
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, cast_to, mapped, shown, stored
+from symgrad.loops.forms import Form, cast_to, mapped, stored, view_of_form
 from symgrad.loops.reach import OutOfReach, dtype_in_words, function_in_words
 from symgrad.loops.rows import contractions
 from symgrad.loops.rows.contractions import Factor
@@ -24,7 +24,7 @@ def multiplied(lowering: Context, a: Form, b: Form, dtype: str) -> Form:
 def expanded(form: Form, axis: int) -> Form:
     """A form with an additional axis of extent 1."""
     extents = [*form.extents[:axis], ONE, *form.extents[axis:]]
-    return shown(form, extents, lambda index: (*index[:axis], *index[axis + 1 :]))
+    return view_of_form(form, extents, lambda index: (*index[:axis], *index[axis + 1 :]))
 
 
 def product(lowering: Context, op: Call, a: Form, b: Form) -> Thing:
@@ -54,7 +54,7 @@ def matmul(lowering: Context, op: Call) -> Thing:
     return product(lowering, op, a, b)
 
 
-def left(lowering: Context, op: Call) -> Thing:
+def left_cotangent(lowering: Context, op: Call) -> Thing:
     """The cotangent of the left factor."""
     extents = lowering.extents(op.args[2])
     g, b = lowering.form(op.args[0]), lowering.form(op.args[1])
@@ -134,7 +134,7 @@ def library(lowering: Context, op: Call) -> list[Thing]:
     arrays: list[Operand] = []
     for f in forms:
         own = f.memory is not None and f.memory not in lowering.params
-        memory = (f if own else lowering.give_memory(shown(f, f.extents, lambda i: i), None)).memory
+        memory = (f if own else lowering.give_memory(view_of_form(f, f.extents, lambda i: i), None)).memory
         assert memory is not None
         arrays.append(memory)
     values = writer.build.call_many(op.name, *arrays, hints=tuple(o.name for o in op.outs), **op.settings)
@@ -188,7 +188,7 @@ def system(lowering: Context, op: Call, into: str, *settings: Const) -> Thing:
     handle = writer.empty("f64", columns.extents, op.outs[0].name)
     writer.whole(into, handle, *matrices, *settings, *bases(lowering, matrices))
     solution = stored(writer, handle, "f64", columns.extents, frozenset({handle}))
-    return solution if b.rank == 2 else shown(solution, b.extents, lambda index: (*index, ZERO))
+    return solution if b.rank == 2 else view_of_form(solution, b.extents, lambda index: (*index, ZERO))
 
 
 def over_matrix(lowering: Context, op: Call) -> Thing:
@@ -221,7 +221,7 @@ def slid(lowering: Context, op: Call) -> Thing:
 
 RULES = {
     **dict.fromkeys(("matmul", "dot"), matmul),
-    **dict.fromkeys(("matmul_left", "dot_left"), left),
+    **dict.fromkeys(("matmul_left", "dot_left"), left_cotangent),
     **dict.fromkeys(("matmul_right", "dot_right"), right),
     "outer": outer,
     **dict.fromkeys(("convolution", "correlation"), slid),

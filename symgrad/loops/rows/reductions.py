@@ -17,7 +17,7 @@ from symgrad.loops.accesses import depends
 from symgrad.loops.arrays import axes, constant, dtype_of
 from symgrad.loops.bailouts import bail_out
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, Index, Support, broadcast_index, cast_to, filled, mapped, shown, stored
+from symgrad.loops.forms import Form, Index, Support, broadcast_index, cast_to, filled, mapped, stored, view_of_form
 from symgrad.loops.paths import product_of, reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach, function_in_words
 from symgrad.loops.rows.creation import spread_to
@@ -41,19 +41,20 @@ class Fold:
 def innermost(lowering: Context, form: Form) -> int:
     """The axis for the innermost loop: with the fewest reads of stride greater than one, then with the most contiguous reads."""
     writer = lowering.writer
-    apart, along = [0] * form.rank, [0] * form.rank
     trial = Block()
     index = tuple(Value(ONE.type) if number(e) != 1 else ZERO for e in form.extents)
     with writer.inside(trial):
         form.at(index)
-        for op in trial.ops:
-            if isinstance(op, Call) and op.name == "take":
-                bases = [writer.split(o)[0] for o in op.args[1:]]
-                for k, i in enumerate(index):
-                    if isinstance(i, Value):
-                        along[k] += bases[-1] is i
-                        apart[k] += any(base is i for base in bases[:-1])
-    return min(range(form.rank), key=lambda k: (apart[k], -along[k], -k), default=0)
+        reads = [op for op in trial.ops if isinstance(op, Call) and op.name == "take"]
+        bases = [[writer.split(o)[0] for o in read.args[1:]] for read in reads]
+
+    def cost(axis: int) -> tuple[int, int, int]:
+        i = index[axis]
+        strided = sum(any(base is i for base in read[:-1]) for read in bases if i is not ZERO)
+        contiguous = sum(read[-1] is i for read in bases if i is not ZERO)
+        return strided, -contiguous, -axis
+
+    return min(range(form.rank), key=cost, default=0)
 
 
 def reduce(lowering: Context, form: Form, gone: Sequence[int], keepdims: bool, fold: Fold, name: str | None = None) -> Form | Operand:
@@ -74,11 +75,11 @@ def reduce(lowering: Context, form: Form, gone: Sequence[int], keepdims: bool, f
         return total
     extents = tuple(ONE if k in gone else e for k, e in enumerate(form.extents)) if keepdims else tuple(form.extents[k] for k in kept)
     handle = writer.empty(fold.dtype, extents, name)
-    along(lowering, form, kept, gone, keepdims, fold, handle)
+    reduce_along(lowering, form, kept, gone, keepdims, fold, handle)
     return stored(writer, handle, fold.dtype, extents, frozenset({handle}))
 
 
-def along(lowering: Context, form: Form, kept: list[int], gone: list[int], keepdims: bool, fold: Fold, handle: Value) -> None:
+def reduce_along(lowering: Context, form: Form, kept: list[int], gone: list[int], keepdims: bool, fold: Fold, handle: Value) -> None:
     """Emit the loops of a reduction with remaining axes."""
     writer = lowering.writer
     inner = innermost(lowering, form)
@@ -367,7 +368,7 @@ def argument_of_extreme(lowering: Context, op: Call) -> Thing:
     axis, keepdims = op.settings["axis"], bool(op.settings["keepdims"])
     if axis is None and x.rank > 1:
         where = reshaped(writer, x.extents, reshape_extents(writer, x.extents, [Const(-1)]))
-        x = shown(x, where.extents, where.at)
+        x = view_of_form(x, where.extents, where.at)
     if axis is None and keepdims:
         raise OutOfReach(f"{function_in_words(op)} with keepdims", op.loc)
     (gone,) = axes(op, 0 if axis is None else axis, x.rank)
@@ -433,7 +434,7 @@ def wide(lowering: Context, out: Form, x: Form, gone: Sequence[int], keepdims: b
         return out
     kept = [k for k in range(x.rank) if k not in gone]
     extents = [ONE if k in gone else out.extents[kept.index(k)] for k in range(x.rank)]
-    return shown(out, extents, lambda index: tuple(index[k] for k in kept))
+    return view_of_form(out, extents, lambda index: tuple(index[k] for k in kept))
 
 
 def unbroadcast(lowering: Context, op: Call) -> Thing:
@@ -455,13 +456,13 @@ def unbroadcast(lowering: Context, op: Call) -> Thing:
         elif lead + k not in gone and number(e) != 1:
             writer.require_equal(e, ONE)
     if not gone:
-        return shown(g, extents, lambda i: i)
+        return view_of_form(g, extents, lambda i: i)
     total = reduce(lowering, g, gone, True, sum_fold(writer, dtype_of(op)), own_name(op))
     assert isinstance(total, Form)
     if isinstance(op.outs[0].type, Scalar):
         return cast_to(writer, total.at((ZERO,) * total.rank), dtype_of(op))
     part = total
-    return finish(lowering, op, shown(part, extents, lambda index: (*(ZERO,) * lead, *index)))
+    return finish(lowering, op, view_of_form(part, extents, lambda index: (*(ZERO,) * lead, *index)))
 
 
 def trace(lowering: Context, op: Call) -> Thing:

@@ -10,7 +10,7 @@ import numpy as np
 from symgrad.ir.core import ZERO, Call, Const, Operand
 from symgrad.loops.arrays import axes, constant, dtype_of
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, broadcast_extents, broadcast_index, cast_to, shown, stored
+from symgrad.loops.forms import Form, broadcast_extents, broadcast_index, cast_to, stored, view_of_form
 from symgrad.loops.paths import reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach, function_in_words, in_words
 from symgrad.loops.rows.reductions import own_name
@@ -91,7 +91,7 @@ def running(lowering: Context, op: Call) -> Thing:
     array = stored(writer, handle, dtype, extents, frozenset({handle}))
     if len(extents) != len(shape) and not op.name.startswith("cum"):
         where = reshaped(writer, extents, shape)
-        return shown(array, where.extents, where.at)
+        return view_of_form(array, where.extents, where.at)
     return array
 
 
@@ -116,9 +116,9 @@ def places(lowering: Context, op: Call) -> Thing:
 
 def laid_flat(writer: Writer, form: Form, shape: tuple[Operand, ...], flat: tuple[Operand, ...]) -> Form:
     """The elements in one line, after broadcasting."""
-    whole = shown(form, shape, lambda index: broadcast_index(form, index))
+    whole = view_of_form(form, shape, lambda index: broadcast_index(form, index))
     where = reshaped(writer, shape, flat)
-    return shown(whole, where.extents, where.at)
+    return view_of_form(whole, where.extents, where.at)
 
 
 RULES = {**dict.fromkeys(RUNS, running), "running_places": places}

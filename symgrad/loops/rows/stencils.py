@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symgrad.ir.core import ZERO, Block, Call, Const, Func, Op, Operand, Value, uses, walk
+from symgrad.ir.core import ZERO, Block, Call, Const, Func, Op, Operand, Value, uses
 from symgrad.ir.types import INT
+from symgrad.ir.walks import blocks_within
 from symgrad.loops.context import Context
 from symgrad.loops.forms import Form, Index, same_index
 from symgrad.loops.paths import Place
@@ -46,7 +47,7 @@ def neighbours(func: Func) -> dict[Op, list[Call]]:
         if len(group) >= ENOUGH:
             groups.update(dict.fromkeys(group, group))
 
-    for block in [func.body, *(b for op in walk(func.body) for b in op.blocks)]:
+    for block in [*blocks_within(func.body)]:
         group: list[Call] = []
         for op in block.ops:
             if isinstance(op, Call) and is_addition(op):

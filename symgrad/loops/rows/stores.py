@@ -6,7 +6,7 @@ from symgrad.ir.core import ZERO, Block, Call, Const, Operand
 from symgrad.ir.types import Array, Scalar
 from symgrad.loops.arrays import constant, constant_in, last_written, place
 from symgrad.loops.context import Context, Thing
-from symgrad.loops.forms import Form, broadcast_index, cast_to, mapped, refuse, same_index, shown
+from symgrad.loops.forms import Form, broadcast_index, cast_to, mapped, refuse, same_index, view_of_form
 from symgrad.loops.paths import Place
 from symgrad.loops.reach import OutOfReach
 from symgrad.loops.rows.stencils import ENOUGH, Addition, gather
@@ -57,7 +57,7 @@ def written(lowering: Context, op: Call, x: Form, where: Place, value: Form | Op
     how = "set_at" if op.name == "set_at" else "add_at"
     stays = last_written(lowering, x.extents, where) if op.name == "add_written" and where.repeats else None
     if isinstance(value, Form) and lowering.overlap(x, value) and not reads_where_it_writes(lowering, x, where, value):
-        value = lowering.give_memory(shown(value, value.extents, lambda i: i), None, "%t")
+        value = lowering.give_memory(view_of_form(value, value.extents, lambda i: i), None, "%t")
     with writer.nest(where.extents) as index:
         element = value.at(broadcast_index(value, index)) if isinstance(value, Form) else value
         if stays is not None:
@@ -86,7 +86,7 @@ def stored_value(lowering: Context, op: Call, where: Place) -> Form | Operand:
         return scalar_value
     value = lowering.form(operand)
     while value.rank > len(where.extents) and number(value.extents[0]) == 1:
-        value = shown(value, value.extents[1:], lambda i: (ZERO, *i))
+        value = view_of_form(value, value.extents[1:], lambda i: (ZERO, *i))
     if value.rank > len(where.extents):
         raise OutOfReach("a value of more axes than the part it is stored to", op.loc)
     for mine, theirs in zip(value.extents, where.extents[len(where.extents) - value.rank :], strict=True):

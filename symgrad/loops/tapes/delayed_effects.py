@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, clone, definitions, operands_within, uses, walk
+from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, clone, operands_within, uses, walk
 from symgrad.ir.layout import kind_in, meetings, mixed
 from symgrad.ir.types import Array, Scalar, Type
+from symgrad.ir.walks import defined_by
 from symgrad.loops.tapes.recorded import calls_in, recorded
 from symgrad.loops.transforms.leaving import is_for_effect
 from symgrad.ops.declare import ROWS
@@ -50,8 +51,8 @@ def of_several_classes(func: Func) -> set[Value]:
 
 def taken_out(func: Func, replays: list[For]) -> Effects | None:
     """Move the calls in the body, and the loops ``replays``, out of a function, in place; None, with nothing changed, if one must stay."""
-    ops = behind(func, replays)
-    own = {value for op in ops for value in (*op.outs, *(inner for block in op.blocks for inner in definitions(block)))}
+    ops = delayed_calls(func, replays)
+    own = {value for op in ops for value in defined_by(op)}
     read = dict.fromkeys(operand for op in ops for operand in operands_within(op) if isinstance(operand, Value) and operand not in own)
     parameters = [value for value in read if value in func.params]
     computed = [value for value in read if value not in func.params]
@@ -62,14 +63,14 @@ def taken_out(func: Func, replays: list[For]) -> Effects | None:
         return None
     effects = clone(Func(f"{func.name}_effects", Block([*parameters, *computed], list(ops), []), [], func.loc))
     effects.split = effects.notes = None
-    handed = [kept_as_it_is(func, value, ops) if may_be_stored_to(func, value, ops) else value for value in computed]
+    handed = [copy_at_first_read(func, value, ops) if may_be_stored_to(func, value, ops) else value for value in computed]
     with halves_kept(func):
         func.body.ops = [op for op in func.body.ops if op not in ops]
     func.body.yields, func.results = [*func.body.yields, *handed], [*func.results, *(value.name or "shown" for value in computed)]
     return Effects(effects, [func.params.index(value) for value in parameters])
 
 
-def behind(func: Func, replays: list[For]) -> list[Op]:
+def delayed_calls(func: Func, replays: list[For]) -> list[Op]:
     """The calls with side effects in a function's body, with the ops that serve only them and yield no number."""
     counts = uses(func.body)
     calls = [op for op in func.body.ops if is_for_effect(op) and not any(counts.get(out) for out in op.outs)]
@@ -130,7 +131,7 @@ def may_be_stored_to(func: Func, value: Value, ops: list[Op]) -> bool:
     return not all(isinstance(op, Call) and op.outs and all(isinstance(out.type, Scalar) for out in op.outs) for op in readers)
 
 
-def kept_as_it_is(func: Func, value: Value, ops: list[Op]) -> Value:
+def copy_at_first_read(func: Func, value: Value, ops: list[Op]) -> Value:
     """A copy of an array with its content at its first read."""
     first = next(k for k, op in enumerate(func.body.ops) if op in ops and value in set(operands_within(op)))
     copy = Value(value.type, value.name)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone_block, uses, walk
 from symgrad.ir.types import INT, Array, List, Object, Scalar, Type
+from symgrad.ir.walks import blocks_within, ops_within
 from symgrad.loops.forms import DTYPES
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS
@@ -40,7 +41,7 @@ def recorded(func: Func, of_several: set[Value]) -> list[For] | None:
             if calls := list(calls_in(op)):
                 sites = [site_of(block, call, outside, counts, of_several) for block, call in calls]
                 known = [site for site in sites if site is not None]
-                loops = [inner for inner in walk(Block([], [op])) if isinstance(inner, While)]
+                loops = [inner for inner in ops_within(op) if isinstance(inner, While)]
                 if len(known) < len(sites) or any(contains(loop.test, known) for loop in loops):
                     return None
                 replays.append(record(func, op, known))
@@ -50,11 +51,8 @@ def recorded(func: Func, of_several: set[Value]) -> list[For] | None:
 
 def calls_in(op: Op) -> Iterator[tuple[Block, Call]]:
     """The calls with side effects inside an op, each with its block."""
-    for block in op.blocks:
-        for inner in block.ops:
-            if isinstance(inner, Call) and inner.name == "opaque":
-                yield block, inner
-            yield from calls_in(inner)
+    for block in (inner for child in op.blocks for inner in blocks_within(child)):
+        yield from ((block, call) for call in block.ops if isinstance(call, Call) and call.name == "opaque")
 
 
 def site_of(block: Block, call: Call, outside: set[Operand], counts: dict[Value, int], of_several: set[Value]) -> Site | None:
@@ -98,7 +96,7 @@ def is_for_one(maker: Call, site: Site, counts: dict[Value, int]) -> bool:
 def contains(block: Block, sites: list[Site]) -> bool:
     """Whether a block contains one of the calls, at any depth."""
     chosen = {op for site in sites for op in site.ops}
-    return any(op in chosen or any(contains(inner, sites) for inner in op.blocks) for op in block.ops)
+    return any(op in chosen for op in walk(block))
 
 
 def record(func: Func, op: Op, sites: list[Site]) -> For:
@@ -117,7 +115,7 @@ def record(func: Func, op: Op, sites: list[Site]) -> For:
     with builder.inside(behind), builder.at(op.loc):
         dtypes = [item.dtype if item.dtype not in (None, "any") else DTYPES[item.kind] for item in lists if isinstance(item, Scalar)]
         arrays = [builder.call("array_of", value, hint=name, dtype=dtype) for value, name, dtype in zip(filled, names, dtypes, strict=True)]
-        replay = told_again(builder, sites, arrays)
+        replay = replay_loop(builder, sites, arrays)
     place = func.body.ops.index(op)
     func.body.ops[place : place + 1] = [*before.ops, op, *behind.ops]
     return replay
@@ -184,7 +182,7 @@ class Threading:
         return lists
 
 
-def told_again(builder: Builder, sites: list[Site], arrays: list[Value]) -> For:
+def replay_loop(builder: Builder, sites: list[Site], arrays: list[Value]) -> For:
     """A loop over the entries that makes the calls in order; each site has a counter of its entries."""
     index, counters = Value(INT, "k"), [Value(INT, "place") for _ in sites]
     body, arguments = Block([index, *counters]), iter(arrays[1:])

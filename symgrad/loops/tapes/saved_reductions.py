@@ -8,10 +8,12 @@ Element-wise values are cheap to recompute; a pass over an array is not. Runs be
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
-from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, substitute, walk
+from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, substitute
 from symgrad.ir.types import Array, Scalar, Tape
+from symgrad.ir.walks import blocks_within
 from symgrad.loops.writer import key_of, number
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts, is_pure
@@ -23,14 +25,12 @@ REDUCTIONS = frozenset({"sum", "mean", "prod", "max", "min", "var", "std", "any"
 def saved_reductions(func: Func) -> Func:
     """Save the array reductions that both halves of loops compute, in place."""
     facts = Facts(func)
-    for block in [func.body, *(b for op in walk(func.body) for b in op.blocks)]:
+    for block in [*blocks_within(func.body)]:
         loops = [op for op in block.ops if isinstance(op, For) and not op.until]
-        for k, forward in enumerate(loops):
-            for backward in loops[k + 1 :]:
-                if not forward.backward and backward.backward and same_rounds(forward, backward):
-                    matches = reduced_by_both(forward, backward, facts)
-                    if matches:
-                        keep(block, forward, backward, matches)
+        for forward, backward in combinations(loops, 2):
+            if not forward.backward and backward.backward and same_rounds(forward, backward):
+                if matches := reduced_by_both(forward, backward, facts):
+                    keep(block, forward, backward, matches)
     return func
 
 

@@ -19,12 +19,12 @@ from symgrad.loops.reach import NoPlaces, OutOfReach, in_words
 
 def parts_of(lowering: Context, items: tuple[Type, ...], name: str | None) -> list[Value]:
     """New values for the lists of a tape behind a join."""
-    return [Value(kept, name) for kept in kept_together(lowering, items)]
+    return [Value(kept, name) for kept in lists_of_tape(lowering, items)]
 
 
-def given_lists(lowering: Context, stacks: Stacks, items: tuple[Type, ...]) -> list[Operand]:
+def lists_for_slot(lowering: Context, stacks: Stacks, items: tuple[Type, ...]) -> list[Operand]:
     """The lists, for a slot of such items; for an empty tape they are created here."""
-    groups = kept_together(lowering, items)
+    groups = lists_of_tape(lowering, items)
     if len(stacks.lists) == len(groups):
         return list(stacks.lists)
     if stacks.lists:
@@ -32,7 +32,7 @@ def given_lists(lowering: Context, stacks: Stacks, items: tuple[Type, ...]) -> l
     return [begun(lowering, kept) for kept in groups]
 
 
-def kept_together(lowering: Context, items: tuple[Type, ...]) -> list[Tape]:
+def lists_of_tape(lowering: Context, items: tuple[Type, ...]) -> list[Tape]:
     """The lists of a tape: one of the numbers of all items, then one for each array and each list of an inner tape."""
     parts = [part for type_ in items for part in saved(lowering, type_)]
     numbers = tuple(part for part in parts if isinstance(part, Scalar))
@@ -55,7 +55,7 @@ def saved(lowering: Context, type_: Type) -> list[Type]:
         case List():
             return list(arrays_for(lists.held_in(lowering, type_)))
         case Tape(items=items, indexed=False):
-            groups = kept_together(lowering, items)
+            groups = lists_of_tape(lowering, items)
             return [*(INT for _ in groups), *groups]
         case Tape():
             raise NoPlaces("a tape with places on one that grows", lowering.writer.loc)
@@ -103,7 +103,7 @@ def push(lowering: Context, op: Call) -> Stacks:
     assert isinstance(old, Stacks)
     (out,) = op.outs
     assert isinstance(out.type, Tape)
-    stacks = [v for v in given_lists(lowering, old, out.type.items) if isinstance(v, Value)]
+    stacks = [v for v in lists_for_slot(lowering, old, out.type.items) if isinstance(v, Value)]
     parts = [part for operand, type_ in zip(op.args[1:], out.type.items, strict=True) for part in pushed(lowering, operand, type_)]
     numbers = [part for part in parts if isinstance(part.type, Scalar)]
     others = [part for part in parts if not isinstance(part.type, Scalar)]
@@ -133,7 +133,7 @@ def pushed(lowering: Context, operand: Operand, type_: Type) -> list[Operand]:
         case Tape(items=items):
             inner = lowering.thing(operand)
             assert isinstance(inner, Stacks)
-            stacks = given_lists(lowering, inner, items)
+            stacks = lists_for_slot(lowering, inner, items)
             return [*(lowering.writer.call("list_len", stack) for stack in stacks), *stacks]
     raise AssertionError(type_)
 
@@ -146,7 +146,7 @@ def pop(lowering: Context, op: Call) -> list[Thing]:
     assert isinstance(rest, Tape)
     if len(op.outs) != 1 + len(rest.items):
         raise OutOfReach("a tape whose items change", op.loc)
-    stacks = [v for v in given_lists(lowering, old, rest.items) if isinstance(v, Value)]
+    stacks = [v for v in lists_for_slot(lowering, old, rest.items) if isinstance(v, Value)]
     numbers, pending = numbers_taken(lowering, op, rest.items, stacks), iter(stacks if not has_numbers(stacks) else stacks[1:])
     results: list[Thing] = [Stacks(rest.items, old.lists)]
     for out, type_ in zip(op.outs[1:], rest.items, strict=True):
@@ -167,7 +167,7 @@ def pop(lowering: Context, op: Call) -> list[Thing]:
                     taken(lowering, next(pending), [handle])
                 results.append(lists.of_handle(unpacked(lowering.writer, handles, lists.held_in(lowering, type_), out.name)))
             case Tape(items=inner):
-                counts = [next(numbers) for _ in kept_together(lowering, inner)]
+                counts = [next(numbers) for _ in lists_of_tape(lowering, inner)]
                 results.append(Stacks(inner, [part_taken(lowering, next(pending), count) for count in counts]))
     return results
 

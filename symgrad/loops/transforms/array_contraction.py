@@ -182,15 +182,15 @@ def as_number(op: Call, running: Value, begin: bool) -> list[Op]:
     if op.name == "take":
         return [Call([op.outs[0]], op.loc, "positive", [running], {"via": None})]
     if op.name == "set_at":
-        return as_held(op, running, op.args[1], begin)
+        return assign_converted(op, running, op.args[1], begin)
     total = Value(running.type)
     if isinstance(op.args[1].type, Scalar) and op.args[1].type.dtype == "f64":
         total.type = op.args[1].type
     add = Call([total], op.loc, "add", [running, op.args[1]], {"via": None})
-    return [add, *as_held(op, running, total, begin)]
+    return [add, *assign_converted(op, running, total, begin)]
 
 
-def as_held(op: Call, running: Value, value: Operand, begin: bool) -> list[Op]:
+def assign_converted(op: Call, running: Value, value: Operand, begin: bool) -> list[Op]:
     """Assign to a running number, converted as storing to the array would."""
     assert isinstance(running.type, Scalar)
     dtype, own = running.type.dtype, value.type

@@ -27,11 +27,9 @@ def buffers(block: Block, writer: Writer) -> None:
 
 def unaliased(block: Block) -> None:
     """Declare new arrays to LLVM as not overlapping others; works in place."""
-    for op in block.ops:
+    for op in walk(block):
         if isinstance(op, Call) and is_apart(op):
             op.name = f"new_{op.name}"
-        for inner in op.blocks:
-            unaliased(inner)
 
 
 def hoist_arrays(loop: For | While, block: Block) -> None:

@@ -29,7 +29,7 @@ def asked_once(block: Block, known: frozenset[object], makers: dict[Value, Call]
         if isinstance(op, Call):
             makers.update(dict.fromkeys(op.outs, op))
             if op.name == "bail_out":
-                meaning = said(op.args[0], makers)
+                meaning = key_of_test(op.args[0], makers)
                 if meaning in known:
                     continue
                 known |= {meaning}
@@ -39,12 +39,12 @@ def asked_once(block: Block, known: frozenset[object], makers: dict[Value, Call]
     block.ops = kept
 
 
-def said(operand: Operand, makers: dict[Value, Call], depth: int = 3) -> object:
+def key_of_test(operand: Operand, makers: dict[Value, Call], depth: int = 3) -> object:
     """A key that is equal for tests of the same values."""
     op = makers.get(operand) if isinstance(operand, Value) else None
     if op is None or depth == 0 or not is_pure(ROWS[op.name]) or not is_number(op):
         return key_of(operand)
-    return op.name, tuple(said(a, makers, depth - 1) for a in op.args), repr(sorted(op.settings.items()))
+    return op.name, tuple(key_of_test(a, makers, depth - 1) for a in op.args), repr(sorted(op.settings.items()))
 
 
 def outwards(block: Block) -> None:

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from symgrad.ir.core import Block, Call, For, Op, Operand, Value
 from symgrad.ir.types import Array
+from symgrad.ir.walks import blocks_within
 from symgrad.loops.accesses import depends, linear
 from symgrad.loops.writer import Writer, number
 
@@ -32,7 +33,7 @@ def column_layout(block: Block, writer: Writer) -> None:
     for op, loops in walked(block, ()):
         gather(op, loops, array_uses)
     results = [y for y in block.yields if isinstance(y, Value)]
-    makers = {op: where for where, op in made_in(block)}
+    makers = {op: inner for inner in blocks_within(block) for op in inner.ops}
     for handle, uses in array_uses.items():
         if uses.maker is None or uses.otherwise or not isinstance(handle.type, Array):
             continue
@@ -92,14 +93,6 @@ def walked(block: Block, loops: tuple[For, ...]) -> Iterator[tuple[Op, tuple[For
         yield op, loops
         for inner in op.blocks:
             yield from walked(inner, (*loops, op) if isinstance(op, For) else loops)
-
-
-def made_in(block: Block) -> Iterator[tuple[Block, Op]]:
-    """All ops with their blocks."""
-    for op in block.ops:
-        yield block, op
-        for inner in op.blocks:
-            yield from made_in(inner)
 
 
 def gather(op: Op, loops: tuple[For, ...], array_uses: dict[Value, Uses]) -> None:

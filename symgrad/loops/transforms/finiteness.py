@@ -35,12 +35,12 @@ def finiteness(block: Block) -> None:
             finiteness(inner)
         ops.append(op)
         if isinstance(op, For) and not op.until:
-            ops += asked_behind(op, table)
+            ops += checks_after_loop(op, table)
     block.ops = ops
     substitute(block, table)
 
 
-def asked_behind(loop: For, table: dict[Value, Operand]) -> list[Op]:
+def checks_after_loop(loop: For, table: dict[Value, Operand]) -> list[Op]:
     """Remove from a loop each check that a sum covers; return the ops that check the sum.
 
     ``table`` maps the loop results to their replacements.

@@ -24,10 +24,10 @@ STREAMS = 24
 
 def loop_fusion(block: Block, writer: Writer) -> None:
     """Fuse the loop nests of a block and of all blocks inside it."""
-    Merging(writer, occurrences(block), apart(block), handed_on(block)).block(block)
+    Merging(writer, occurrences(block), unaliased_arrays(block), handed_on(block)).block(block)
 
 
-def apart(block: Block) -> set[Value]:
+def unaliased_arrays(block: Block) -> set[Value]:
     """The arrays that overlap no written array: created in the block, or only read; and the results of joins of such arrays."""
     arrays = set(block.args)
     joined: dict[Value, list[Operand]] = {}
@@ -63,7 +63,7 @@ class Merging:
 
     writer: Writer
     count: dict[Value, int]
-    apart: set[Value]
+    unaliased: set[Value]
     names: dict[Value, Value]  #: representatives of may-alias values
 
     def block(self, block: Block) -> None:
@@ -190,7 +190,7 @@ class Merging:
             here[a.handle] = here.get(a.handle, 0) + 1
         kept = {h for h in arrays(accesses) if self.count.get(h, 0) > here[h]}
         written = {a.handle for a in accesses if a.writes} & kept
-        loose = kept - self.apart
+        loose = kept - self.unaliased
         pairs = {frozenset((one, other)) for one in written for other in kept - {one} if one in loose or other in loose}
         return len(pairs), len(kept)
 

@@ -12,6 +12,7 @@ from functools import reduce
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, walk
 from symgrad.ir.layout import entries, joins
 from symgrad.ir.types import INT, Array, Dim, Extent, List, Scalar, Tape, Type, Unknown, join
+from symgrad.ir.walks import defined_by
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS
 
@@ -44,7 +45,7 @@ def ranks(func: Func) -> Func:
             yield s.2
         return s.1
     """
-    if not any(is_open(v.type) for op in walk(func.body) for v in (*op.outs, *(a for block in op.blocks for a in block.args))):
+    if not any(is_open(v.type) for op in func.body.ops for v in defined_by(op)):
         return func
     known = {
         dim.symbol: (param, axis)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, Op, Operand, Value, clone_block, substitute, walk
+from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, Op, Operand, Value, clone_block, definitions, substitute, walk
 from symgrad.ir.types import INT, Array, Scalar
 from symgrad.loops.accesses import SHAPES, Summary, handed_on, seen_from, summary
 from symgrad.loops.arrays import constant
@@ -159,7 +159,7 @@ class Rewriting:
     def best_length(self) -> Operand:
         """The length of a strip: shorter where each element has inner loops."""
         inner: Operand = ONE
-        inside = {v for part in self.region.order if part.kind is Kind.STRIP for v in inner_values(part.op)}
+        inside = {v for part in self.region.order if part.kind is Kind.STRIP for block in part.op.blocks for v in definitions(block)}
         for part in self.region.order:
             for leaf in part.of_kind(Kind.STRIP):
                 for stops in chains(leaf.op):
@@ -349,9 +349,3 @@ def chains(op: Op) -> list[list[Operand]]:
         deeper = chains(inner)
         ends += [[inner.stop, *chain] for chain in deeper or [[]]] if isinstance(inner, For) else deeper
     return ends
-
-
-def inner_values(op: Op) -> set[Value]:
-    """The values defined in the blocks of an op."""
-    inside = [o for b in op.blocks for o in b.ops]
-    return {v for b in op.blocks for v in b.args}.union(*(o.outs for o in inside), *(inner_values(o) for o in inside))

@@ -12,6 +12,7 @@ from enum import Enum
 
 from symgrad.ir.core import Block, Call, Const, For, Op, Operand, Value, While, walk
 from symgrad.ir.types import Array, Scalar
+from symgrad.ir.walks import ops_within
 from symgrad.loops.accesses import Summary, summary
 from symgrad.loops.writer import Writer, key_of, number
 
@@ -247,7 +248,7 @@ class Region:
 
     def is_counted(self, outer: Part, facts: Summary) -> bool:
         """Whether the iteration counts of inner loops are known before the outermost loop."""
-        inside = {v for inner in walk(Block(ops=[outer.op])) for b in inner.blocks for v in b.args} | facts.defined
+        inside = {v for inner in ops_within(outer.op) for b in inner.blocks for v in b.args} | facts.defined
         loops = [part.op for part in nested(outer)]
         return not any(o in inside for loop in loops if isinstance(loop, For) for o in (loop.start, loop.stop))
 

@@ -77,7 +77,7 @@ def span(letter: str, operands: list[Operand], extent: Extent | None, array: Val
     return ({} if low is None else low, high)
 
 
-def apart(a: list[Span | None], b: list[Span | None], facts: list[Sum]) -> bool:
+def are_disjoint(a: list[Span | None], b: list[Span | None], facts: list[Sum]) -> bool:
     """Whether the two surely have no element in common."""
     for one, two in zip(a, b, strict=False):
         if one is None or two is None:
@@ -111,7 +111,7 @@ def meet(store: Call, access: Call, loop: Block | None, layout: Layout) -> bool:
     touched = spans(access, now)
     if store.name == "list_append" and touched:  # indices counted from the start are unaffected
         return touched[0] is None
-    return not apart(touched, spans(store, later), now.facts)
+    return not are_disjoint(touched, spans(store, later), now.facts)
 
 
-__all__ = ["PATHS", "TABLES", "apart", "follows_in", "meet", "spans"]
+__all__ = ["PATHS", "TABLES", "are_disjoint", "follows_in", "meet", "spans"]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Apply, Block, Call, For, Func, If, Operand, Value, While, applied, walk
+from symgrad.ir.core import Apply, Call, For, Func, If, Operand, Value, While, applied, definitions, walk
+from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.types import Array, List, Scalar
+from symgrad.ir.walks import read_in
 from symgrad.ops.declare import ROWS
 
 #: rows that store an operand in a container, or read one from it
@@ -17,28 +19,17 @@ Shares = tuple[tuple[int | Value, ...], ...]
 
 
 @dataclass(slots=True)
-class Groups:
+class Groups(DisjointSets[Value]):
     """Values that may share memory, as disjoint sets."""
 
-    parent: dict[Value, Value] = field(default_factory=dict)
     joined: dict[Value, None] = field(default_factory=dict)  #: all that share memory with another one
-
-    def find(self, value: Value) -> Value:
-        root = value
-        while (above := self.parent.get(root, root)) is not root:
-            root = above
-        while (above := self.parent.get(value, value)) is not root:
-            self.parent[value], value = root, above
-        return root
 
     def join(self, *values: Operand) -> None:
         real = [v for v in values if isinstance(v, Value) and not isinstance(v.type, Scalar)]
         if len(real) > 1:
             self.joined |= dict.fromkeys(real)
         for other in real[1:]:
-            one, two = self.find(real[0]), self.find(other)
-            if one is not two:
-                self.parent[two] = one
+            self.unite(real[0], other)
 
 
 def memory_groups(func: Func, known: dict[Func, Shares] | None = None) -> Groups:
@@ -104,7 +95,7 @@ def shares_of(func: Func) -> Shares:
 def results_shared(func: Func, known: dict[Func, Shares]) -> Shares:
     """Return the same, given the aliases of its callees."""
     groups = memory_groups(func, known)
-    inside = defined(func.body)
+    inside = set(definitions(func.body))
     around = [value for value in dict.fromkeys([*groups.joined, *read_in(func.body)]) if value not in inside]
     sources: list[tuple[int | Value, Value]] = [*enumerate(func.params), *((value, value) for value in around)]
     roots = [(source, groups.find(value)) for source, value in sources if not isinstance(value.type, Scalar)]
@@ -112,24 +103,4 @@ def results_shared(func: Func, known: dict[Func, Shares]) -> Shares:
     return tuple(tuple(source for source, root in roots if root is end) for end in ends)
 
 
-# ------------------------------------------------------------------ definitions and reads of blocks
-
-
-def defined(block: Block) -> set[Value]:
-    """Every value that a block or one inside it defines."""
-    values = set(block.args)
-    for op in block.ops:
-        values.update(op.outs)
-        for child in op.blocks:
-            values |= defined(child)
-    return values
-
-
-def read_in(block: Block) -> list[Value]:
-    """Every value that a block or one inside it reads, in order."""
-    values = [o for op in walk(block) for o in op.operands if isinstance(o, Value)]
-    blocks = [block, *(child for op in walk(block) for child in op.blocks)]
-    return values + [o for inner in blocks for o in inner.yields if isinstance(o, Value)]
-
-
-__all__ = ["Groups", "Shares", "defined", "memory_groups", "read_in", "shares_of", "sources_of"]
+__all__ = ["Groups", "Shares", "memory_groups", "shares_of", "sources_of"]

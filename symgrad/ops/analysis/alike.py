@@ -16,7 +16,7 @@ SAME = frozenset({"list_append", "list_set", "list_slice", "list_join", "list_dr
 Member = tuple[Operand, Callable[[Type], Type], Callable[[Type], Type]]
 
 
-def alike(op: Op) -> Iterator[list[Member]]:
+def of_one_type(op: Op) -> Iterator[list[Member]]:
     """The operands, results and arguments of an op that are of one type: each with its part that is meant, and the whole for a part."""
     match op:
         case Call(name="get", args=[tape, _], outs=outs) if isinstance(tape, Value):
@@ -103,4 +103,4 @@ def list_like(type_: Type, item: Type) -> Type:
     return replace(type_, item=item) if isinstance(type_, List) else List(item)
 
 
-__all__ = ["Member", "alike"]
+__all__ = ["Member", "of_one_type"]

@@ -51,17 +51,24 @@ def dot_products(func: Func, guarded: bool = True) -> Func:
     return func
 
 
+def products_in(func: Func, loop: For, makers: dict[Value, Op], known: set[Value]) -> list[Op]:
+    """Replace the dot products in the loops directly inside a loop; return the ops of the matrix products, which run before it."""
+    before: list[Op] = []
+    for inner in [op for op in loop.body.ops if isinstance(op, For)]:
+        for call in inner.body.ops:
+            lines = lines_of(call, loop, inner, makers, known)
+            if lines is not None and isinstance(call, Call):
+                before += product(func, call, *lines)
+    return before
+
+
 def visit(func: Func, block: Block, makers: dict[Value, Op], outside: set[Value]) -> None:
     """Process the loops of a block; ``outside`` are the values defined before it."""
     done: list[Op] = []
     known = set(outside)
     for op in block.ops:
         if isinstance(op, For):
-            for inner in [o for o in op.body.ops if isinstance(o, For)]:
-                for call in inner.body.ops:
-                    lines = lines_of(call, op, inner, makers, known)
-                    if lines is not None and isinstance(call, Call):
-                        done += product(func, call, *lines)
+            done += products_in(func, op, makers, known)
         for inside in op.blocks:
             visit(func, inside, makers, known | set(inside.args))
         known.update(op.outs)

@@ -10,6 +10,7 @@ from collections.abc import Container
 
 from symgrad.ir.core import Block, Call, Func, If, Op, Operand, Value, substitute, uses, walk
 from symgrad.ir.unbound import is_undefined
+from symgrad.ir.walks import ops_within
 from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import halves_kept, has_memory
@@ -52,7 +53,7 @@ def may_join(first: If, second: If, between: list[Op], late: Container[Op]) -> b
         return False
     read: set[Operand] = set()
     writes = False
-    for op in walk(Block([], [second])):
+    for op in ops_within(second):
         read.update(op.operands, *(block.yields for block in op.blocks))
         if isinstance(op, Call) and ROWS[op.name].effect:
             return False

@@ -30,14 +30,14 @@ def convert(block: Block, notes: Notes | None) -> None:
     """Rewrite the branches of a block."""
     done: list[Op] = []
     for op in block.ops:
-        replacement = said(op) if isinstance(op, If) else None
+        replacement = ops_of_condition(op) if isinstance(op, If) else None
         if replacement is not None:
             tell(notes, op, "both sides are computed, which costs less than choosing")
         done += [op] if replacement is None else replacement
     block.ops = done
 
 
-def said(op: If) -> list[Op] | None:
+def ops_of_condition(op: If) -> list[Op] | None:
     """The ops that compute a branch's result, if the branch is ``and`` or ``or``."""
     if len(op.outs) != 1 or not is_truth(op.test):
         return None

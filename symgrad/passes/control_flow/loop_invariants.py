@@ -63,7 +63,7 @@ def _leave(loop: For | While, notes: Notes | None, doubtful: set[Value]) -> list
 
 
 def _inside(loop: For | While, doubtful: set[Value]) -> set[Value]:
-    """What varies in a loop, or may be unbound before it."""
+    """The values that vary in a loop, or may be unbound before it."""
     args = {arg for block in loop.blocks for arg in block.args}
     return doubtful | args | {out for block in loop.blocks for op in block.ops for out in op.outs}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Value
 from symgrad.ir.types import Array
+from symgrad.ir.walks import ops_within
 from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import has_arrays
@@ -62,13 +63,13 @@ def _needs_copy(op: Call, block: Block, facts: Facts, places: Places) -> str:
 
 def _changes(op: Op, cell: Node, facts: Facts) -> bool:
     """Whether the op, or one inside it, may write to the memory."""
-    if isinstance(op, Apply):
-        return True
-    if isinstance(op, Call):
-        row = ROWS[op.name]
-        written = row.consumes and isinstance(op.args[0], Value) and facts.find((op.args[0], False)) == cell
-        return row.effect or written
-    return any(_changes(inner, cell, facts) for block in op.blocks for inner in block.ops)
+    for inner in ops_within(op):
+        row = ROWS[inner.name] if isinstance(inner, Call) else None
+        first = inner.operands[0] if row is not None and row.consumes else None
+        written = isinstance(first, Value) and facts.find((first, False)) == cell
+        if isinstance(inner, Apply) or row is not None and row.effect or written:
+            return True
+    return False
 
 
 __all__ = ["copy_elision"]

@@ -7,7 +7,8 @@ Cells are identified by their indices, compared as sums of loop indices and exte
 
 from __future__ import annotations
 
-from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Operand, Value, substitute, walk
+from symgrad.ir.core import Apply, Call, Const, Func, Op, Operand, Value, substitute, walk
+from symgrad.ir.walks import remove_ops
 from symgrad.ops.analysis.access_regions import PATHS
 from symgrad.ops.indexing import has_arrays
 from symgrad.passes.facts import Facts, Node, halves_kept, has_memory
@@ -52,7 +53,7 @@ def leave_out(func: Func, zeros: list[Call]) -> None:
             tell(func.notes, zero, "a slice of it is not set to zero, since it is not read again")
     if gone:
         substitute(func.body, table)
-        remove(func.body, gone)
+        remove_ops(func.body, gone)
 
 
 def readings(func: Func, facts: Facts, touched: Touched) -> dict[Node, list[Reading]]:
@@ -75,13 +76,6 @@ def is_zero(op: Call) -> bool:
     value, index = op.args[1], str(op.settings["index"])
     plain = isinstance(value, Const) and type(value.value) in (int, float) and value.value == 0
     return plain and "." not in index and ";" not in index and not has_arrays(index, [a.type for a in op.args[2:]])
-
-
-def remove(block: Block, gone: set[Op]) -> None:
-    for op in block.ops:
-        for inner in op.blocks:
-            remove(inner, gone)
-    block.ops = [op for op in block.ops if op not in gone]
 
 
 __all__ = ["dead_zeroing"]

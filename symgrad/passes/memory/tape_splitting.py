@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from symgrad.ir.core import UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
+from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.types import Tape
 
 
 def tape_splitting(func: Func) -> Func:
     """Split the tapes of a function, in place; tapes that are parameters or results stay whole."""
     pieces = Pieces()
-    pieces.find(func)
+    pieces.gather(func)
     if pieces.models:
         split = len(func.body.ops) if func.split is None else func.split
         halves = Block([], func.body.ops[:split]), Block([], func.body.ops[split:])
@@ -26,26 +27,18 @@ def tape_splitting(func: Func) -> Func:
 
 
 @dataclass(slots=True)
-class Pieces:
+class Pieces(DisjointSets[Value]):
     """Union-find of the values that are one tape, and the tapes that each is split into."""
 
-    parent: dict[Value, Value] = field(default_factory=dict)
     models: dict[Value, Call] = field(default_factory=dict)  #: a push on each tape that may be split
     tapes: dict[Value, list[Value]] = field(default_factory=dict)
-
-    def root(self, value: Value) -> Value:
-        while (above := self.parent.get(value, value)) is not value:
-            value = above
-        return value
 
     def join(self, *values: Operand) -> None:
         tapes = [v for v in values if isinstance(v, Value) and isinstance(v.type, Tape)]
         for other in tapes[1:]:
-            one, two = self.root(tapes[0]), self.root(other)
-            if one is not two:
-                self.parent[two] = one
+            self.unite(tapes[0], other)
 
-    def find(self, func: Func) -> None:
+    def gather(self, func: Func) -> None:
         """Join the values that are the same tape, and find a push on each."""
         pushes: list[Call] = []
         pops: list[Call] = []
@@ -69,9 +62,9 @@ class Pieces:
                     for then, orelse, out in zip(op.then.yields, op.orelse.yields, op.outs, strict=True):
                         self.join(then, orelse, out)
         self.join_items(pushes, pops)
-        kept = {self.root(v) for v in whole if isinstance(v, Value) and isinstance(v.type, Tape)}
+        kept = {self.find(v) for v in whole if isinstance(v, Value) and isinstance(v.type, Tape)}
         for op in pushes:
-            root = self.root(op.outs[0])
+            root = self.find(op.outs[0])
             if root not in kept and len(self.models.get(root, op).args) == len(op.args):
                 self.models[root] = op
             else:
@@ -84,13 +77,13 @@ class Pieces:
         for _ in range(2):
             for op in (*pushes, *pops):
                 for k, item in enumerate(op.args[1:] or op.outs[1:]):
-                    places.setdefault((self.root(op.outs[0]), k), []).append(item)
+                    places.setdefault((self.find(op.outs[0]), k), []).append(item)
             for items in places.values():
                 self.join(*items)
 
     def split(self, value: Operand) -> list[Value] | None:
         """The tapes that replace a tape; None for a value that is not split."""
-        if not isinstance(value, Value) or not isinstance(value.type, Tape) or (model := self.models.get(self.root(value))) is None:
+        if not isinstance(value, Value) or not isinstance(value.type, Tape) or (model := self.models.get(self.find(value))) is None:
             return None
         if value not in self.tapes:
             items = self.operands(model.args[1:])

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 
-from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, operands_within, substitute, walk
+from symgrad.ir.core import Block, Call, For, Func, Op, Value, While, substitute, walk
 from symgrad.ir.unbound import Unbound
+from symgrad.ir.walks import blocks_within, ops_within, read_in
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts, halves_kept
 from symgrad.passes.reading.readable import SHAPES, Families, has_shape_of
@@ -88,8 +89,7 @@ class Setter:
 
 def names_assigned(op: Op) -> Iterator[str]:
     """The user's variables to which an op, or one in its blocks, assigns a new value in other memory."""
-    inside = [op, *(inner for block in op.blocks for inner in walk(block))]
-    for one in inside:
+    for one in ops_within(op):
         if isinstance(one, Call) and ROWS[one.name].consumes:
             continue
         arguments = [value for block in one.blocks for value in block.args]
@@ -98,20 +98,14 @@ def names_assigned(op: Op) -> Iterator[str]:
 
 def is_read(value: Value, block: Block) -> bool:
     """Whether a block reads or yields a value."""
-    operands: list[Operand] = [*block.yields]
-    return any(o is value for o in operands) or any(o is value for op in block.ops for o in operands_within(op))
+    return value in read_in(block)
 
 
 def is_asked_for_shape(value: Value, block: Block) -> bool:
     """Whether the ops of a block that read a value read only its shape."""
-    if any(o is value for o in block.yields):
-        return False
-    for op in block.ops:
-        if not (isinstance(op, Call) and op.name in SHAPES) and any(o is value for o in op.operands):
-            return False
-        if not all(is_asked_for_shape(value, inner) for inner in op.blocks):
-            return False
-    return True
+    readers = [op for op in walk(block) if value in op.operands]
+    yielded = any(value in inner.yields for inner in blocks_within(block))
+    return not yielded and all(isinstance(op, Call) and op.name in SHAPES for op in readers)
 
 
 def name_what_is_taken_off_tapes(func: Func, aside: Container[Value]) -> None:

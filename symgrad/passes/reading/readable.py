@@ -5,11 +5,13 @@ The result is printed, not run for speed. Works in place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
-from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, uses, walk
+from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, operands_within, uses, walk
+from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.types import Array, Dim, Scalar
+from symgrad.ir.walks import defined_by, ops_within
 from symgrad.location import Loc
 from symgrad.ops.declare import ROWS
 
@@ -24,11 +26,11 @@ PARTS = frozenset({"view", "take"})
 # ------------------------------------------------------------------ shapes
 
 
-class Families:
+class Families(DisjointSets[Value]):
     """Classes of values that are one user variable at different times, all of one shape."""
 
     def __init__(self, func: Func) -> None:
-        self.parent: dict[Value, Value] = {}
+        super().__init__()
         self.consumed: set[Value] = set()
         self.shown: dict[Value, Value] = {}  #: for each view its base
         params = set(func.params)
@@ -37,25 +39,23 @@ class Families:
                 self.shown.update(dict.fromkeys(op.outs if ROWS[op.name].alias != "fresh" else [], op.args[0]))
             match op:
                 case Call() if ROWS[op.name].consumes and op.outs and isinstance(op.args[0], Value):
-                    self.join(op.args[0], op.outs[0])
+                    self.unite(op.args[0], op.outs[0])
                     self.consumed.add(op.args[0])
                 case Call(name="copy", args=[Value() as param]) if param in params:
-                    self.join(param, op.outs[0])
+                    self.unite(param, op.outs[0])
                     params.discard(param)
                 case For() | While():
-                    for out, init, carried, final in zip(op.outs, op.inits, op.carried, op.body.yields, strict=False):
-                        for value in (init, carried, final):
-                            if isinstance(value, Value) and has_shape_of(value, out):
-                                self.join(value, out)
-        renewed = {value.name for value in defined(func.body)}
+                    for out, *values in zip(op.outs, op.inits, op.carried, op.body.yields, strict=False):
+                        self.join_of_one_shape(out, values)
+        renewed = {value.name for op in func.body.ops for value in defined_by(op)}
         self.lasting = {param for param in params if param.name not in renewed}  #: parameters whose name is never bound to another value
         self.changing = self.memory(self.consumed)
 
-    def find(self, value: Value) -> Value:
-        """The representative of the family."""
-        while (above := self.parent.get(value, value)) is not value:
-            value = above
-        return value
+    def join_of_one_shape(self, out: Value, operands: Iterable[Operand]) -> None:
+        """Join those operands to ``out`` that have its shape."""
+        for operand in operands:
+            if isinstance(operand, Value) and has_shape_of(operand, out):
+                self.unite(operand, out)
 
     def memory(self, operands: Iterable[Operand]) -> set[Value]:
         """The families whose memory is read where these operands are read."""
@@ -68,19 +68,6 @@ class Families:
                     families.add(member)
                     pending += [self.shown[member]] if member in self.shown else []
         return families
-
-    def join(self, one: Value, other: Value) -> None:
-        """Record that two values belong to one family."""
-        if (one := self.find(one)) is not (other := self.find(other)):
-            self.parent[other] = one
-
-
-def defined(block: Block) -> Iterator[Value]:
-    """Every value that is computed or carried."""
-    for op in walk(block):
-        yield from op.outs
-        for inner in op.blocks:
-            yield from inner.args
 
 
 def has_shape_of(one: Value, other: Value) -> bool:
@@ -127,7 +114,7 @@ def sunk(func: Func) -> Func:
     for op in ops[:first][::-1]:
         if not (isinstance(op, Call) and len(op.outs) == 1 and op.outs[0].name is None and is_pure(op)):
             continue
-        readers = [k for k, other in enumerate(ops) if reads(other, op.outs[0])]
+        readers = [k for k, other in enumerate(ops) if op.outs[0] in operands_within(other)]
         if op.outs[0] in func.body.yields or not readers or ops[readers[0]] not in backward:
             continue
         place = ops.index(op)
@@ -145,22 +132,9 @@ def is_pure(op: Call) -> bool:
     return not (row.effect or row.consumes or row.statement)
 
 
-def reads(op: Op, value: Value) -> bool:
-    """Whether an op reads a value, itself or in its blocks."""
-    inside = inner_ops(op)
-    yields = (operand for block in op.blocks for operand in block.yields)
-    return any(operand is value for one in (op, *inside) for operand in one.operands) or any(o is value for o in yields)
-
-
-def inner_ops(op: Op) -> Iterator[Op]:
-    """The ops in the blocks of an op."""
-    for block in op.blocks:
-        yield from walk(block)
-
-
 def changed(ops: list[Op], families: Families) -> set[Value]:
     """The families whose memory some op writes to."""
-    inside = (inner for op in ops for inner in (op, *inner_ops(op)))
+    inside = (inner for op in ops for inner in ops_within(op))
     return families.memory(op.args[0] for op in inside if isinstance(op, Call) and ROWS[op.name].consumes)
 
 
@@ -234,7 +208,7 @@ def repeated(func: Func) -> Func:
     families = Families(func)
     makers = {out: op for op in walk(func.body) if isinstance(op, Call) for out in op.outs}
     counts = uses(func.body)
-    late = set() if func.split is None else {op for root in func.body.ops[func.split :] for op in (root, *inner_ops(root))}
+    late = set() if func.split is None else {op for root in func.body.ops[func.split :] for op in ops_within(root)}
     unnamed = {value for value, op in makers.items() if value.name is None or op in late and op.name == "shape_of"}
     short = {value: op for value, op in makers.items() if value in unnamed and is_cheap(op, families)}
     cheap: set[Value] = set()

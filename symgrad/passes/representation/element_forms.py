@@ -144,7 +144,7 @@ def mapped(function: Callable[..., Operand], *parts: Parts) -> Parts:
     return results
 
 
-def whole(elements: Elements, parts: Parts, name: str | None = None) -> Operand:
+def array_of_elements(elements: Elements, parts: Parts, name: str | None = None) -> Operand:
     """Build an array from its elements."""
 
     def listed(some: Any) -> Operand:
@@ -432,4 +432,16 @@ def name_elements(parts: Parts, name: str | None) -> None:
             one.name = f"{name}_{''.join(map(str, where))}"
 
 
-__all__ = ["DTYPES", "MOST", "Elements", "Formless", "Parts", "formed", "mapped", "name_elements", "single", "small_shape", "whole"]
+__all__ = [
+    "DTYPES",
+    "MOST",
+    "Elements",
+    "Formless",
+    "Parts",
+    "formed",
+    "mapped",
+    "name_elements",
+    "single",
+    "small_shape",
+    "array_of_elements",
+]

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While, definitions, substitute, walk
+from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.types import Array, Scalar, kind_of
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder
-from symgrad.passes.representation.element_forms import Elements, Formless, Parts, formed, name_elements, small_shape, whole
+from symgrad.passes.representation.element_forms import Elements, Formless, Parts, array_of_elements, formed, name_elements, small_shape
 from symgrad.passes.simplification.remarks import tell
 from symgrad.tables import pairs
 
@@ -105,14 +106,14 @@ class Group:
     worst: tuple[float, Op | None] = (0, None)  #: the most expensive op
 
 
-class Groups:
+class Groups(DisjointSets[Value]):
     """The small arrays of a function, in groups."""
 
     def __init__(self, func: Func, prices: Prices) -> None:
+        super().__init__()
         self.func = func
         self.prices = prices
         self.maker: dict[Value, Op] = {out: op for op in walk(func.body) for out in op.outs}
-        self.leader: dict[Value, Value] = {}
         self.groups: dict[Value, Group] = {}
         self.formed: set[Op] = set()  #: ops that have a form on elements
         self.scratch = Block()
@@ -224,18 +225,10 @@ class Groups:
             tell(self.func.notes, group.worst[1], "a small array stays an array: it is used as a whole here")
         return group.looped and group.gain > 0 and group.count <= LARGEST
 
-    # -------------------------------------------------------------- union-find
-
-    def find(self, value: Value) -> Value:
-        while value in self.leader:
-            value = self.leader[value]
-        return value
-
     def join(self, values: Sequence[Operand]) -> None:
         small = [v for v in values if isinstance(v, Value) and v in self.shapes]
         for value in small[1:]:
-            if (one := self.find(value)) is not (other := self.find(small[0])):
-                self.leader[one] = other
+            self.unite(small[0], value)
 
     def group(self, value: Value) -> Group:
         return self.groups.setdefault(self.find(value), Group())
@@ -298,7 +291,7 @@ class Replacement:
         if not isinstance(operand, Value) or operand not in self.chosen:
             return operand
         if operand not in self.wholes:
-            self.wholes[operand] = whole(self.elements, self.parts[operand], operand.name)
+            self.wholes[operand] = array_of_elements(self.elements, self.parts[operand], operand.name)
         return self.wholes[operand]
 
     # -------------------------------------------------------------- blocks

@@ -203,14 +203,17 @@ class _Unboxer:
         values, groups = Agenda(self.order), Agenda(range(len(self.groups)))
         while values or groups:
             for value in values.walk():
-                if value in self.unboxed:
-                    if not (self.is_made(value) and all(self.takes(op, value) for op in self.readers.get(value, ()))):
-                        self.take_out(value, values, groups)
+                if value in self.unboxed and not self.may_be_python(value):
+                    self.take_out(value, values, groups)
             for k in groups.walk():
-                if not all(map(self.is_python, self.groups[k])):
-                    for operand in dict.fromkeys(self.groups[k]):
-                        if operand in self.unboxed:
-                            self.take_out(operand, values, groups)
+                agree = all(map(self.is_python, self.groups[k]))
+                for operand in dict.fromkeys(self.groups[k]) if not agree else ():
+                    if operand in self.unboxed:
+                        self.take_out(operand, values, groups)
+
+    def may_be_python(self, value: Value) -> bool:
+        """Whether the value is computed from Python numbers, and every op that reads it accepts one."""
+        return self.is_made(value) and all(self.takes(op, value) for op in self.readers.get(value, ()))
 
     def take_out(self, operand: Operand, values: Agenda[Value], groups: Agenda[int]) -> None:
         """Remove a value from the set, and re-examine its operands, its users, the other operands of these, and its groups."""

@@ -7,12 +7,12 @@ Each value computed from the maximum ``m`` is tracked as ``v + c*m`` or ``v * ex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value
 from symgrad.ir.types import Array, Scalar, Type
+from symgrad.ir.walks import read_in
 from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS
 
@@ -68,7 +68,7 @@ def cancels(block: Block, extreme: Call) -> bool:
     traces = {out: Trace(False, 1.0, tuple(k for k, extent in enumerate(shape or ()) if extent != 1))}
     freed = False
     for op in block.ops[block.ops.index(maker) + 1 :]:
-        if any(inner_reads(child, traces) for child in op.blocks):
+        if any(value in traces for child in op.blocks for value in read_in(child)):
             return False
         if not any(isinstance(a, Value) and a in traces for a in op.operands):
             continue
@@ -93,21 +93,13 @@ def finite_part(block: Block, extreme: Call) -> Call | None:
     """The op ``where(isfinite(m), m, number)``, if it is the only reader of the maximum: then its result must cancel."""
     maximum = extreme.outs[0]
     readers = [op for op in block.ops if maximum in op.operands and not (isinstance(op, Call) and op.name == "as_written")]
-    if len(readers) != 2 or any(inner_reads(child, dict.fromkeys((maximum,))) for op in block.ops for child in op.blocks):
+    if len(readers) != 2 or any(maximum in read_in(child) for op in block.ops for child in op.blocks):
         return None
     test, choice = readers
     if not (isinstance(test, Call) and test.name == "isfinite" and isinstance(choice, Call) and choice.name == "where"):
         return None
     known = choice.args[:2] == [test.outs[0], maximum] and isinstance(choice.args[2], Const)
     return choice if known and maximum not in block.yields else None
-
-
-def inner_reads(block: Block, traces: Mapping[Value, Any]) -> bool:
-    """Whether an inner block reads one of the values."""
-    for op in block.ops:
-        if any(isinstance(a, Value) and a in traces for a in op.operands) or any(inner_reads(child, traces) for child in op.blocks):
-            return True
-    return any(isinstance(y, Value) and y in traces for y in block.yields)
 
 
 def rank_of(type_: Type) -> int | None:

@@ -71,7 +71,7 @@ class _Merger:
         operands: Iterable[Hashable] = tuple(a.key() if isinstance(a, Const) else a for a in op.args)
         if op.name in COMMUTATIVE and op.args[0] is not op.args[1] and all(a.type.is_number for a in op.args):
             operands = frozenset(operands)
-        return (op.name, operands, tuple([(s, told_apart(v)) for s, v in op.settings.items()]))
+        return (op.name, operands, tuple([(s, settings_key(v)) for s, v in op.settings.items()]))
 
     def may_merge(self, first: Call, second: Call) -> bool:
         facts = self.facts
@@ -93,7 +93,7 @@ class _Merger:
             self.facts.replaced(b, a)
 
 
-def told_apart(setting: Any) -> Hashable:
+def settings_key(setting: Any) -> Hashable:
     """A key that is equal for equal settings of one class: 1, 1.0 and True differ."""
     if isinstance(setting, Func):
         return setting

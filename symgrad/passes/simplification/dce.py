@@ -32,6 +32,7 @@ from symgrad.ir.core import (
     walk,
 )
 from symgrad.ir.types import UNKNOWN, Array, Tape, Type
+from symgrad.ir.walks import ops_within, remove_ops
 from symgrad.notes import Notes
 from symgrad.ops.analysis.access_regions import PATHS
 from symgrad.ops.analysis.raising import may_raise
@@ -279,7 +280,7 @@ class _Observer:
             blocks = op.blocks if isinstance(op, If) else [op.test] if isinstance(op, While) else []
             if op in self.marks.kept and test(op) or blocks and all(self.surely(block.ops, test) for block in blocks):
                 return True
-            if any(has_effect(inner) and not is_reader(inner) for inner in (op, *(o for block in op.blocks for o in walk(block)))):
+            if any(has_effect(inner) and not is_reader(inner) for inner in ops_within(op)):
                 return False
         return False
 
@@ -323,7 +324,7 @@ def dead_tapes(func: Func) -> Func:
             narrower.narrow(ops)
     if func.split is not None:
         func.split -= sum(op in narrower.gone for op in func.body.ops[: func.split])
-    narrower.sweep(func.body)
+    remove_ops(func.body, narrower.gone)
     substitute(func.body, narrower.table)
     return func
 
@@ -384,14 +385,6 @@ class _Narrower:
                 if start:
                     self.table[op.outs[0]] = op.args[0]
             op.outs = op.outs[:start] + [op.outs[start + k] for k in keep]
-
-    def sweep(self, block: Block) -> None:
-        """Remove the ops that fill and empty tapes without items."""
-        if self.gone:
-            block.ops = [op for op in block.ops if op not in self.gone]
-            for op in block.ops:
-                for inner in op.blocks:
-                    self.sweep(inner)
 
 
 def unread(func: Func) -> Func:

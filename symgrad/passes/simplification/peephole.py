@@ -101,12 +101,12 @@ def factor_of(operand: Operand, rank: int, facts: Facts) -> Factor | None:
     if not shape or getattr(operand.type, "dtype", None) != "f64":
         return None
     factor = Factor(operand, list(range(rank - len(shape), rank)))
-    while (further := behind(factor, facts)) is not None:
+    while (further := viewed_factor(factor, facts)) is not None:
         factor = further
     return factor
 
 
-def behind(factor: Factor, facts: Facts) -> Factor | None:
+def viewed_factor(factor: Factor, facts: Facts) -> Factor | None:
     """The factor whose array the array of ``factor`` is a view of; None if it is no such view."""
     maker = facts.calls(factor.array, "view") or facts.calls(factor.array, "spread") or facts.calls(factor.array, "mT")
     if maker is None or not isinstance(maker.args[0].type, Array) or maker.args[0].type.shape is None or maker.args[0].type.dtype != "f64":

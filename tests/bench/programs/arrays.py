@@ -173,10 +173,10 @@ def clusters_adjoint(points: Any, centres: Any) -> Any:
     squares = (d * d).sum(2)
     nearest = squares.argmin(1)
     rows = np.arange(points.shape[0])
-    found = d[rows, nearest]
-    found *= -2.0
+    distances = d[rows, nearest]
+    distances *= -2.0
     centres_grad = np.zeros(centres.shape)
-    np.add.at(centres_grad, nearest, found)
+    np.add.at(centres_grad, nearest, distances)
     return squares[rows, nearest].sum(), (centres_grad,)
 
 

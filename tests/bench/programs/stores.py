@@ -257,10 +257,10 @@ def binned_adjoint(x: Any, r: Any, edges: Any) -> Any:
     value, x_grad = 0.0, np.zeros(x.shape)
     for i in range(edges.shape[0] - 1):
         inside = (edges[i] <= r) & (r < edges[i + 1])
-        found = x[inside]
-        mean = found.mean()
+        selected = x[inside]
+        mean = selected.mean()
         value += mean * mean
-        x_grad[inside] += 2.0 * mean / found.shape[0]
+        x_grad[inside] += 2.0 * mean / selected.shape[0]
     return value, (x_grad,)
 
 

@@ -16,7 +16,7 @@ from symgrad.vocabulary.dispatch import STATIC
 
 @contextmanager
 def guard(place: Any = None) -> Iterator[None]:
-    """Compute at once meanwhile."""
+    """Operations are eager until the end of the block."""
     before, STATIC[0] = STATIC[0], False
     try:
         yield

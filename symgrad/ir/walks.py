@@ -1,0 +1,50 @@
+"""Walks over a block and the blocks inside it, beside those of ``core``: blocks, ops, definitions, reads, and removal of ops."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator
+
+from symgrad.ir.core import Block, Op, Value, definitions, walk
+
+
+def blocks_within(block: Block) -> Iterator[Block]:
+    """The block, then the blocks of its ops, outer first."""
+    yield block
+    for op in walk(block):
+        yield from op.blocks
+
+
+def ops_within(op: Op) -> Iterator[Op]:
+    """The op, then the ops in its blocks, in order of evaluation."""
+    yield op
+    for block in op.blocks:
+        yield from walk(block)
+
+
+def defined_by(op: Op) -> Iterator[Value]:
+    """The results of an op, then everything that its blocks define."""
+    yield from op.outs
+    for block in op.blocks:
+        yield from definitions(block)
+
+
+def read_in(block: Block) -> list[Value]:
+    """Every value that the block or one inside it reads: first by ops, then by yields, each in order."""
+    operands = [operand for op in walk(block) for operand in op.operands]
+    operands += [operand for inner in blocks_within(block) for operand in inner.yields]
+    return [operand for operand in operands if isinstance(operand, Value)]
+
+
+def free_values(block: Block, params: Iterable[Value] = ()) -> list[Value]:
+    """The values that the block reads and does not define, in the order of ``read_in``; ``params`` count as defined."""
+    own = {*definitions(block), *params}
+    return [value for value in dict.fromkeys(read_in(block)) if value not in own]
+
+
+def remove_ops(block: Block, ops: Container[Op]) -> None:
+    """Remove ops from the block and the blocks inside it, in place."""
+    for inner in [*blocks_within(block)]:
+        inner.ops = [op for op in inner.ops if op not in ops]
+
+
+__all__ = ["blocks_within", "defined_by", "free_values", "ops_within", "read_in", "remove_ops"]
