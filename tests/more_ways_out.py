@@ -474,8 +474,6 @@ expression("checkpoint of what is no function", SYNTAX, "pass the function itsel
     "symgrad.checkpoint(a * b)(a)", "symgrad.checkpoint(lambda v: v * b)(a)", runs=False)  # fmt: skip
 expression("a keyword of max", ARGUMENT, "leave largest out",
     "max([a, b], largest=2.0) ** 2", "max([a, b]) ** 2", runs=False)  # fmt: skip
-expression("key and default of max", ARGUMENT, "leave default out, and test for an empty list before",
-    "max([a, b], key=abs, default=0.0) ** 2", "max([a, b], key=abs) ** 2")  # fmt: skip
 expression("objects in order", NONE, "split it into real and imaginary part",
     "sorted([complex(a), complex(b)])[0].real", "sorted([a, b])[0]", runs=False)  # fmt: skip
 expression("vars of what is not made here", SYNTAX, "name the attributes",

@@ -366,9 +366,9 @@ def f(a):
     d = {"a": a * a}
     return d["a"] + d["b"]
 """, ('d["b"]', "d.get('b', 0.0)"), runs=False)  # fmt: skip
-way("hasattr beside __getattr__", SYNTAX, "test with isinstance instead, or define the attribute in the class", """
+way("hasattr beside __getattribute__", SYNTAX, "test with isinstance instead, or define the attribute in the class", """
 class C:
-    def __getattr__(self, name):
+    def __getattribute__(self, name):
         if name == "magic":
             return 5.0
         raise AttributeError(name)

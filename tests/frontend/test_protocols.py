@@ -165,8 +165,8 @@ def test_all_answers_are_right_or_refused(case: str) -> None:
             verdict(program(value, path, case), ARGUMENTS)
 
 
-#: keys that an instance is, lists of objects of unknown length, and exceptions that decide whether there is an attribute
-NOT_FOLLOWED = ("key", "filtered", "default", "hasattr")
+#: keys that an instance is, and lists of objects of unknown length
+NOT_FOLLOWED = ("key", "filtered")
 
 
 def test_every_special_method_is_asked() -> None:

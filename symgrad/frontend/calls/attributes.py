@@ -28,7 +28,7 @@ from symgrad.frontend.functions.adapters import GETTERS, adapted, name_of_partia
 from symgrad.frontend.memory.strides import OF_MEMORY, strides_of
 from symgrad.frontend.objects.assigned_attributes import assigned_attribute, kind_of
 from symgrad.frontend.objects.derived import BASES, as_base, check_reading, is_derived, is_of_base, namespace_of
-from symgrad.frontend.objects.function_attributes import attribute_of_function
+from symgrad.frontend.objects.function_attributes import OF_FUNCTIONS, attribute_of_function, of_function
 from symgrad.frontend.objects.opaque import GENERATORS, followed
 from symgrad.frontend.objects.outside import outside, rely_on_class
 from symgrad.frontend.objects.reading import (
@@ -75,6 +75,7 @@ from symgrad.frontend.text.source import seen_through
 from symgrad.frontend.values.exact import as_named, check_kind, exact_class, name_in_texts, possible_classes
 from symgrad.ir.core import FALSE, NONE, Const
 from symgrad.ir.types import DTYPES, Array, Object, Scalar, Unknown
+from symgrad.ops.composed import asking
 from symgrad.ops.composed.operators import object_init
 from symgrad.ops.rows.exceptions import FAILURE
 from symgrad.ops.shapes import dtype_of
@@ -157,20 +158,6 @@ def of_kind(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
 
 #: attributes of None that are no methods
 EVERYWHERE = frozenset({"__class__", "__doc__"})
-
-
-#: attributes of functions and generators that say where they come from
-OF_FUNCTIONS = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
-
-
-def of_function(ctx: Lowering, owner: Fun | Generator, attr: str, node: ast.AST) -> Binding:
-    """The name or docstring of a nested function, lambda or generator."""
-    match attr, owner:
-        case "__name__", _:
-            return Static(owner.node.name if isinstance(owner.node, ast.FunctionDef) else "<lambda>")
-        case "__doc__", Fun():
-            return Static(ast.get_docstring(owner.node, clean=False) if isinstance(owner.node, ast.FunctionDef) else None)
-    raise UnsupportedSyntax(f"{attr!r} of a nested function is not supported", ctx.loc(node), "write the value itself")
 
 
 def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
@@ -442,9 +429,7 @@ def of_entry(ctx: Lowering, owner: Binding, cls: type, base: type, attr: str, no
             rely_on_class(ctx, MISSING, seen, attr, held)
             if isinstance(owner, External):
                 ctx.rely(owner.text, type(owner.value), "type")
-            if isinstance(held.fget, GETTERS):
-                return ctx.apply(Static(held.fget, attr), [owner], {}, node)
-            return ctx.apply(Bound(owner, attr, held.fget), [], {}, node)
+            return of_property(ctx, owner, cls if after is None else None, attr, held.fget, node)
         case functools.cached_property() as held:
             rely_on_class(ctx, MISSING, seen, attr, held)
             return cached_property_value(ctx, owner, attr, held.func, node)
@@ -478,6 +463,15 @@ def of_entry(ctx: Lowering, owner: Binding, cls: type, base: type, attr: str, no
             return of_descriptor(ctx, owner, held, node)
         case held:
             return outside(ctx, held, path(owner_name(ctx, seen), attr), attr)
+
+
+def of_property(ctx: Lowering, owner: Binding, cls: type | None, attr: str, getter: Any, node: ast.AST) -> Binding:
+    """What a property gives; if it raises an ``AttributeError``, Python calls the ``__getattr__`` of the instance's class ``cls``."""
+    get = Static(getter, attr) if isinstance(getter, GETTERS) else Bound(owner, attr, getter)
+    if cls is not None and isinstance(other := from_class(ctx, cls, "__getattr__"), types.FunctionType):
+        rely_on_class(ctx, owner, cls, "__getattr__", other)
+        return ctx.apply(Static(asking.property_or), [get, Bound(owner, "__getattr__", other), Static(attr)], {}, node)
+    return ctx.apply(get, [owner] if isinstance(get, Static) else [], {}, node)
 
 
 def without_entry(ctx: Lowering, owner: Binding, cls: type, attr: str, node: ast.AST, after: type | None) -> Binding:

@@ -21,9 +21,10 @@ from symgrad.frontend.calls.rows import OF_PLACES, call_row, check_words, with_o
 from symgrad.frontend.calls.vectorize import from_outside
 from symgrad.frontend.constructs.comprehensions import comprehension, first_of, sum_generator
 from symgrad.frontend.constructs.directional import make_directional, make_linear
+from symgrad.frontend.constructs.starred import call_with_rest
 from symgrad.frontend.constructs.verbatim import evaluated
 from symgrad.frontend.containers.growing_sets import without_order
-from symgrad.frontend.containers.iterables import elements
+from symgrad.frontend.containers.stars import elements, with_rest
 from symgrad.frontend.derivatives.batches import batched_of, make_batched
 from symgrad.frontend.derivatives.nested import DERIVING, derivative_of, make_derivative
 from symgrad.frontend.flow.absent import argument, definite
@@ -120,6 +121,8 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
     args = elements(ctx, node.args, at_once, evaluated if ctx.keeps_text and is_users(held) else Lowering.evaluate)
     kwargs = keyword_arguments(ctx, node) if node.keywords else {}
     ctx.handing = height
+    if with_rest(args) is not None:
+        return call_with_rest(ctx, held, args, kwargs, node)
     return ctx.apply(held, args, kwargs, node)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.containers.growing_dicts import is_to_grow, let_grow, new_dict, new_growing, note_new_site
-from symgrad.frontend.containers.iterables import elements
+from symgrad.frontend.containers.stars import elements, in_one_tuple
 from symgrad.frontend.flow.absent import as_python_does
 from symgrad.frontend.memory.loads import load
 from symgrad.frontend.objects.derived import as_base
@@ -15,7 +15,7 @@ from symgrad.frontend.objects.function_attributes import new_function
 from symgrad.frontend.objects.operands import known_value, static_key
 from symgrad.frontend.objects.outside import entries_of
 from symgrad.frontend.objects.protocols import own_method
-from symgrad.frontend.state.bindings import Binding, Missing, Num, Obj, Static, Tup, known_key
+from symgrad.frontend.state.bindings import Binding, Missing, Num, Obj, Static, known_key
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.tables import expression
 from symgrad.frontend.values.printed import for_printing
@@ -33,7 +33,7 @@ def constant(ctx: Lowering, node: ast.Constant) -> Binding:
 
 @expression(ast.Tuple)
 def tuple_(ctx: Lowering, node: ast.Tuple) -> Binding:
-    return Tup(tuple(elements(ctx, node.elts)))
+    return in_one_tuple(ctx, elements(ctx, node.elts), node)
 
 
 @expression(ast.List)
@@ -58,7 +58,7 @@ def gathered(ctx: Lowering, node: ast.List) -> Binding:
 @expression(ast.Set)
 def set_(ctx: Lowering, node: ast.Set) -> Binding:
     """A set, of static elements or of elements of one kind."""
-    return ctx.apply(Static(set), [Tup(tuple(elements(ctx, node.elts)))], {}, node)
+    return ctx.apply(Static(set), [in_one_tuple(ctx, elements(ctx, node.elts), node)], {}, node)
 
 
 @expression(ast.Dict)

@@ -15,7 +15,7 @@ from symgrad.frontend.calls.attributes import attribute_of
 from symgrad.frontend.containers.growing_dicts import check_attribute
 from symgrad.frontend.containers.iterables import Items, items_of, plain, read_at_once, sequence
 from symgrad.frontend.flow.absent import definite, definite_item
-from symgrad.frontend.flow.edges import fail
+from symgrad.frontend.flow.edges import fail, fail_unless
 from symgrad.frontend.flow.enumerated import each, is_one_of_kinds
 from symgrad.frontend.flow.flow import choose
 from symgrad.frontend.functions.overwriting import is_held_by
@@ -29,12 +29,12 @@ from symgrad.frontend.objects.opaque import followed
 from symgrad.frontend.objects.outside import change_outside
 from symgrad.frontend.objects.protocols import own_method
 from symgrad.frontend.objects.reading import entry_of_class, from_class, generated, rely_on_entry
-from symgrad.frontend.state.bindings import MISSING, Binding, Bound, Choice, External, Fun, Num, Obj, OneOf, Ref, Static, Tup
+from symgrad.frontend.state.bindings import MISSING, Binding, Bound, Choice, External, Fun, Iter, Num, Obj, OneOf, Ref, Static, Tup
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.conversions import standing_for
 from symgrad.frontend.state.tables import special
 from symgrad.frontend.values.exact import exact_class
-from symgrad.ir.core import Const
+from symgrad.ir.core import ZERO, Const
 from symgrad.ir.types import Array, Scalar
 
 
@@ -306,6 +306,8 @@ def unpack(ctx: Lowering, binding: Binding, targets: list[ast.expr], node: ast.A
     binding = read_at_once(ctx, binding)
     star = next((k for k, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
     binding = sequence(ctx, binding, node)
+    if star is None and (columns := columns_of(ctx, binding, len(targets))) is not None:
+        return columns
     items = items_of(ctx, binding, node)
     if star is not None and isinstance(items, Items) and not isinstance(binding, Obj):
         binding = ctx.apply(Static(list), [binding], {}, node)
@@ -324,6 +326,15 @@ def unpack(ctx: Lowering, binding: Binding, targets: list[ast.expr], node: ast.A
         fail(ctx, ValueError, f"not enough values to unpack (expected at least {len(targets) - 1}, got {len(items)})")
     middle = ctx.new_object("list", enumerate(items[star : len(items) - after]))
     return [*items[:star], middle, *items[len(items) - after :]]
+
+
+def columns_of(ctx: Lowering, binding: Binding, count: int) -> list[Binding] | None:
+    """The columns that ``zip(*rows)`` gives for a dynamic number of rows; without rows there is nothing to unpack. None for all else."""
+    if not isinstance(binding, Iter) or binding.kind != "columns" or len(binding.parts[0].items) != count:
+        return None
+    columns, length = binding.parts
+    fail_unless(ctx, ctx.call("greater", length, ZERO), ValueError, f"not enough values to unpack (expected {count}, got 0)")
+    return list(columns.items)
 
 
 def unpack_list(ctx: Lowering, binding: Obj, items: Items, first: int, last: int, node: ast.AST) -> list[Binding]:

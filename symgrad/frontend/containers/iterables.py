@@ -45,8 +45,7 @@ from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.conversions import is_number_or_array
 from symgrad.frontend.state.interruptions import NeedsState
 from symgrad.frontend.state.members import is_enumeration
-from symgrad.frontend.state.pinning import pinned_length
-from symgrad.frontend.state.program_state import State, is_long
+from symgrad.frontend.state.program_state import State
 from symgrad.frontend.state.reach import parts_of
 from symgrad.frontend.state.tables import special
 from symgrad.ir.core import FALSE, ONE, ZERO, Const, Operand
@@ -395,31 +394,3 @@ def range_(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node:
             ctx, FALSE if isinstance(step, Const) else ctx.call("not_equal", step, ZERO), ValueError, "range() arg 3 must not be zero"
         )
     return Iter("range", (start, stop, step))
-
-
-def elements(
-    ctx: Lowering,
-    nodes: list[ast.expr],
-    generated: Callable[[Lowering, ast.GeneratorExp], Binding] | None = None,
-    evaluate: Callable[[Lowering, ast.expr], Binding] = Lowering.evaluate,
-) -> list[Binding]:
-    """Elements of a display or arguments of a call, with stars expanded.
-
-    ``generated`` lowers generator expressions that are consumed at once, ``evaluate`` all other
-    expressions.
-    """
-    bindings: list[Binding] = []
-    for node in nodes:
-        if isinstance(node, ast.Starred):
-            items = items_of(ctx, spread := ctx.evaluate(node.value), node)
-            if not isinstance(items, list):
-                if (indices := indices_of(items)) is None:
-                    refusal = UnsupportedSyntax("a star needs an iterable of known length", ctx.loc(node), "index it, or make it a tuple")
-                    raise pinned_length(ctx, refusal, ctx.held(spread) if is_long(spread, ctx.state) else None)
-                items = [items.item(Const(k)) for k in indices]
-            bindings += items
-        elif isinstance(node, ast.GeneratorExp) and generated is not None:
-            bindings.append(generated(ctx, node))
-        else:
-            bindings.append(evaluate(ctx, node))
-    return bindings

@@ -174,5 +174,14 @@ def first_items(ctx: Lowering, items: Items, count: int, node: ast.AST) -> list[
     return [items.item(Const(k)) for k in range(start.value, extent, step.value)][:count]
 
 
+def over_columns(ctx: Lowering, parts: tuple[Tup, Operand], node: ast.AST) -> Firsts:
+    """The columns of ``length`` rows of one structure; without rows there are none."""
+    columns, length = parts
+    count = len(columns.items)
+    there = ctx.call("greater", length, ZERO)
+    return Firsts(count, ctx.call("multiply", ctx.call("number", there, kind="int"), Const(count)), lambda place: columns.items[place])
+
+
 ITERATORS["zip"] = over_zip
+ITERATORS["columns"] = over_columns
 ITERATORS["zip_strict"] = over_strict_zip

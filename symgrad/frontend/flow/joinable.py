@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from symgrad.frontend.state.bindings import Binding, Bound, Broken, Choice, Fun, Generator, HeapKey, Iter, Maybe, Obj, Ref, Static, Tup
+from symgrad.frontend.state.bindings import (
+    Binding,
+    Bound,
+    Broken,
+    Choice,
+    Fun,
+    Generator,
+    HeapKey,
+    Iter,
+    Maybe,
+    Obj,
+    Partial,
+    Ref,
+    Static,
+    Tup,
+)
 from symgrad.frontend.state.program_state import State
 from symgrad.ir.core import Const, Operand
 from symgrad.ir.types import List, Scalar, Type
@@ -14,7 +31,20 @@ def can_be_called(binding: Binding) -> bool:
     """Whether the binding is a function."""
     if isinstance(binding, Choice):
         return can_be_called(binding.then) and can_be_called(binding.orelse)
-    return isinstance(binding, Fun | Bound) or isinstance(binding, Static) and callable(binding.value)
+    return isinstance(binding, Fun | Bound | Partial) or isinstance(binding, Static) and callable(binding.value)
+
+
+def with_parts(binding: Binding, change: Callable[[Binding], Binding]) -> Binding:
+    """A function with another binding in the place of each that it holds: defaults, the owner of a method, arguments of a partial."""
+    match binding:
+        case Fun(defaults=pairs) if pairs:
+            return replace(binding, defaults=tuple((name, change(held)) for name, held in pairs))
+        case Bound(owner=owner):
+            return replace(binding, owner=change(owner))
+        case Partial(function=function, args=args, kwargs=kwargs):
+            named = tuple((name, change(held)) for name, held in kwargs)
+            return replace(binding, function=change(function), args=tuple(map(change, args)), kwargs=named)
+    return binding
 
 
 def is_of_numbers(type_: Type) -> bool:
@@ -72,3 +102,4 @@ def inner_of(binding: Binding) -> Binding:
 
 
 __all__ = ["can_be_called", "chooses_object", "holds_object", "inner_of", "is_of_numbers", "reordered", "sites_of"]
+__all__ += ["with_parts"]

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from symgrad.frontend.flow.branch_sides import Side
-from symgrad.frontend.flow.joinable import can_be_called, holds_object
+from symgrad.frontend.flow.joinable import can_be_called, holds_object, with_parts
 from symgrad.frontend.flow.joined_arrays import JoinedArrays
 from symgrad.frontend.state.abstract_values import DIFFERENT, Skeleton, resolved_by_paths
-from symgrad.frontend.state.bindings import MISSING, Binding, Bound, Broken, Choice, Num, Obj, Ref, Static, Tup, View
+from symgrad.frontend.state.bindings import MISSING, Binding, Broken, Choice, Num, Obj, Ref, Static, Tup, View
+from symgrad.frontend.state.reach import parts_of
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, Operand
 from symgrad.ir.types import BOOL, Array
@@ -102,11 +103,12 @@ class JoinedChoices(JoinedArrays):
 
     def alone(self, side: Side, binding: Binding) -> Binding:
         """A value of one path, after the join, unused on the other."""
-        if isinstance(binding, Bound) and isinstance(binding.owner, Obj) and binding.owner.key not in self.entry.heap:
-            owner = self.alone(side, binding.owner)
-            return owner if isinstance(owner, Broken) else replace(binding, owner=owner)
-        if can_be_called(binding) and (not isinstance(binding, Choice) or self.is_outer(binding)):
+        is_choice = isinstance(binding, Choice)
+        if can_be_called(binding) and all(map(self.is_outer, [binding] if is_choice else parts_of(binding))):
             return binding
+        if can_be_called(binding) and not is_choice:
+            held = with_parts(binding, lambda part: part if self.is_outer(part) else self.alone(side, part))
+            return next((part for part in parts_of(held) if isinstance(part, Broken)), held)
         a, b = (binding, MISSING) if side is self.then else (MISSING, binding)
         if isinstance(binding, Obj):
             return self.binding(a, b, "%alone")

@@ -49,7 +49,7 @@ from symgrad.frontend.state.bindings import (
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.path_conditions import in_all
 from symgrad.frontend.state.program_state import CODE, NO_LOCATIONS, RAISED, State
-from symgrad.frontend.state.reach import memory_held, memory_within, objects_in, reached, tuple_and_items
+from symgrad.frontend.state.reach import memory_held, memory_within, objects_in, parts_of, reached, tuple_and_items
 from symgrad.identity import Same
 from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand
 from symgrad.ir.types import BOOL, Object, join
@@ -249,7 +249,7 @@ class Joining(JoinedChoices):
     def is_outer(self, binding: Binding) -> bool:
         """Whether the binding existed before the branch."""
         if not isinstance(binding, (Num, Ref, Obj, Tup, Maybe, OneOf, Choice)):
-            return True
+            return not can_be_called(binding) or all(map(self.is_outer, parts_of(binding)))
         if isinstance(binding, Ref) and binding.location in self.entry.memory:
             if all(isinstance(operand, Const) for step in binding.path for operand in step.operands):
                 return True

@@ -9,6 +9,7 @@ from typing import Any
 
 from symgrad.errors import SymgradError, UnsupportedSyntax
 from symgrad.frontend.containers.generators import called
+from symgrad.frontend.containers.stars import bound_rest
 from symgrad.frontend.flow.edges import fail
 from symgrad.frontend.flow.enumerated import each
 from symgrad.frontend.flow.flow import proceed, run
@@ -211,13 +212,14 @@ def bind_arguments(
         fail(ctx, TypeError, f"{name_}() {what}")
 
     plain = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+    args, rest = bound_rest(ctx, plain, arguments.vararg is not None, args, {*kwargs, *defaults}, name_)
     bound = dict(zip(plain, args, strict=False))
     extra = args[len(plain) :]
     left = dict(kwargs)
     if extra and arguments.vararg is None:
         wrong(f"takes {len(plain)} positional arguments but {len(args)} were given")
     if arguments.vararg is not None:
-        bound[arguments.vararg.arg] = Tup(tuple(extra))
+        bound[arguments.vararg.arg] = Tup(tuple(extra)) if rest is None else rest
     by_position = {a.arg for a in arguments.posonlyargs}
     for name in [*plain, *(a.arg for a in arguments.kwonlyargs)]:
         if name in left and name not in by_position:

@@ -353,6 +353,13 @@ def each_owner(ctx: Lowering, owner: Binding, node: ast.AST, use: Callable[[Bind
     return each(ctx, owner, node, use)
 
 
+def is_computed(ctx: Lowering, held: Binding, name: str) -> bool:
+    """Whether a method of the instance's class computes the attribute, or raises that there is none."""
+    if not isinstance(held, Obj) or held.key.kind != "record":
+        return False
+    return from_class(ctx, held.key.cls, "__getattr__") is not None or isinstance(entry_of_class(ctx, held.key.cls, name), property)
+
+
 @special(hasattr)
 def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if is_one_of_owners(args[0]):
@@ -365,6 +372,8 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
         return Num(has_function_attribute(ctx, args[0], name, node))
     if (there := is_present(ctx, args[0], name, node)) is not None:
         return Num(there)
+    if is_computed(ctx, args[0], name):
+        return ctx.apply(Static(asking.has_attribute), [args[0], args[1]], {}, node)
     several = classes_of(ctx, args[0], node)
     if len(several) > 1 and isinstance(args[0], Tup):
         raise UnsupportedSyntax("attributes of an instance of a user's subclass of tuple are not supported", ctx.loc(node), as_named(ctx))
@@ -379,15 +388,10 @@ def hasattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     if said and users_bases(cls):
         ctx.rely(owner_name(ctx, cls), name, "has")
     if not (isinstance(own, Const) and own.value or said):
-        if is_derived(args[0]) and from_class(ctx, cls, "__getattr__") is not None:
-            return ctx.apply(Static(asking.has_attribute), [args[0], args[1]], {}, node)
-        for word in ("__getattr__", "__getattribute__"):
-            if isinstance(from_class(ctx, cls, word), types.FunctionType):
-                raise UnsupportedSyntax(
-                    f"{cls.__name__} defines {word}, which decides whether it has {name!r}",
-                    ctx.loc(node),
-                    "test with isinstance instead, or define the attribute in the class",
-                )
+        words = [w for w in ("__getattr__", "__getattribute__") if isinstance(from_class(ctx, cls, w), types.FunctionType)]
+        if words and not isinstance(args[0], External):  # which is asked itself
+            what = f"{cls.__name__} defines {words[0]}, which decides whether it has {name!r}"
+            raise UnsupportedSyntax(what, ctx.loc(node), "test with isinstance instead, or define the attribute in the class")
     if not isinstance(own, Const) and not said:
         return Num(own)
     match args[0]:
@@ -406,7 +410,7 @@ def getattr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Bindin
     held = args[0]
     if len(args) == 3 and is_one_of_owners(held):
         return each_owner(ctx, held, node, lambda one: getattr_(ctx, [one, *args[1:]], {}, node))
-    if len(args) == 3 and is_derived(held) and from_class(ctx, held.key.cls, "__getattr__") is not None:
+    if len(args) == 3 and is_computed(ctx, held, name):
         return ctx.apply(Static(asking.attribute_or), [args[0], args[1], args[2]], {}, node)
     if len(args) == 3:
         test = hasattr_(ctx, args[:2], {}, node)

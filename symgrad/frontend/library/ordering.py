@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+from collections.abc import Callable
 from typing import Any
 
 from symgrad.errors import UnsupportedArgument, UnsupportedSyntax
@@ -124,35 +125,39 @@ def extreme_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST, smaller
     if len(args) == 1 and not kwargs and (held := keys_of_items(ctx, args[0], node)) is not None:
         return by_keys(ctx, sequence(ctx, args[0], node), held, node, smaller)
     args = [begin(ctx, args[0], node)] if len(args) == 1 else args
-    if key != Static(None) and "default" not in kwargs and isinstance(args[0], Generator):
-        return extreme_of_generator(ctx, args[0], key, node, smaller)
+    default = kwargs.get("default")
+    if key != Static(None) and isinstance(args[0], Generator):
+        return extreme_of_generator(ctx, args[0], key, default, node, smaller)
     args = [sequence(ctx, args[0], node)] if len(args) == 1 else args
-    if key != Static(None):
-        if "default" in kwargs:
-            raise UnsupportedArgument(
-                "key and default of max and min at once are not supported",
-                ctx.loc(node),
-                "leave default out, and test for an empty list before",
-            )
-        whole = args[0] if len(args) == 1 else Tup(tuple(args))
-        items = known_items(ctx, whole, node)
-        keys = [ctx.apply(key, [item], {}, node) for item in items or ()]
-        if items and (any(isinstance(k, Tup) for k in keys) or not all(isinstance(x, Num | Ref) for x in items)):
-            return best_of(ctx, list(zip(keys, items, strict=True)), node, smaller)
-        if items:
-            return ctx.apply(Static(least_of if smaller else most_of), [Tup(tuple(items)), Tup(tuple(keys))], {}, node)
-        return by_keys(ctx, whole, ctx.apply(Static(keys_by), [whole, key], {}, node), node, smaller)
-    if "default" not in kwargs:
-        return extreme(ctx, args, node, smaller)
-    size = len_(ctx, [list_(ctx, args, {}, node) if not isinstance(args[0], Ref) else args[0]], {}, node)
-    test = truth(ctx, size, node)
+    if default is None:
+        return extreme_by(ctx, args, key, node, smaller)
+    whole = args[0] if isinstance(args[0], Ref) else list_(ctx, args, {}, node)
+    return unless_empty(ctx, whole, default, lambda: extreme_by(ctx, [whole] if key != Static(None) else args, key, node, smaller), node)
+
+
+def unless_empty(ctx: Lowering, items: Binding, default: Binding, use: Callable[[], Binding], node: ast.AST) -> Binding:
+    """The result of ``use`` if there are items, else the default."""
+    test = truth(ctx, len_(ctx, [items], {}, node), node)
     if isinstance(test, Const):
-        return extreme(ctx, args, node, smaller) if test.value else kwargs["default"]
-    some = ctx.call("greater", test, ZERO)
-    return choose(ctx, some, node, lambda: extreme(ctx, args, node, smaller), lambda: kwargs["default"])
+        return use() if test.value else default
+    return choose(ctx, ctx.call("greater", test, ZERO), node, use, lambda: default)
 
 
-def extreme_of_generator(ctx: Lowering, held: Generator, key: Binding, node: ast.AST, smaller: bool) -> Binding:
+def extreme_by(ctx: Lowering, args: Args, key: Binding, node: ast.AST, smaller: bool) -> Binding:
+    """``max`` and ``min`` of several arguments or of the items of one, by a key or without one."""
+    if key == Static(None):
+        return extreme(ctx, args, node, smaller)
+    whole = args[0] if len(args) == 1 else Tup(tuple(args))
+    items = known_items(ctx, whole, node)
+    keys = [ctx.apply(key, [item], {}, node) for item in items or ()]
+    if items and (any(isinstance(k, Tup) for k in keys) or not all(isinstance(x, Num | Ref) for x in items)):
+        return best_of(ctx, list(zip(keys, items, strict=True)), node, smaller)
+    if items:
+        return ctx.apply(Static(least_of if smaller else most_of), [Tup(tuple(items)), Tup(tuple(keys))], {}, node)
+    return by_keys(ctx, whole, ctx.apply(Static(keys_by), [whole, key], {}, node), node, smaller)
+
+
+def extreme_of_generator(ctx: Lowering, held: Generator, key: Binding, default: Binding | None, node: ast.AST, smaller: bool) -> Binding:
     """``max`` and ``min`` by a key, which is evaluated for each item in turn."""
     items, keys = ctx.new_object("list", ()), ctx.new_object("list", ())
 
@@ -160,11 +165,14 @@ def extreme_of_generator(ctx: Lowering, held: Generator, key: Binding, node: ast
         append(ctx, items, item, node)
         append(ctx, keys, ctx.apply(key, [item], {}, node), node)
 
+    def best() -> Binding:
+        known, known_keys = known_items(ctx, items, node), known_items(ctx, keys, node)
+        if known and known_keys and any(isinstance(k, Tup) for k in known_keys):
+            return best_of(ctx, list(zip(known_keys, known, strict=True)), node, smaller)
+        return by_keys(ctx, items, keys, node, smaller)
+
     gathered(ctx, held, keep, node, lazily=False)
-    known, known_keys = known_items(ctx, items, node), known_items(ctx, keys, node)
-    if known and known_keys and any(isinstance(k, Tup) for k in known_keys):
-        return best_of(ctx, list(zip(known_keys, known, strict=True)), node, smaller)
-    return by_keys(ctx, items, keys, node, smaller)
+    return best() if default is None else unless_empty(ctx, items, default, best, node)
 
 
 def by_keys(ctx: Lowering, items: Binding, keys: Binding, node: ast.AST, smaller: bool) -> Binding:

@@ -8,7 +8,7 @@ import types
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.flow.absent import definite_item, has_item
 from symgrad.frontend.state.abstract_values import resolved_by_paths
-from symgrad.frontend.state.bindings import MISSING, Binding, Fun
+from symgrad.frontend.state.bindings import MISSING, Binding, Fun, Generator, Static
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.interruptions import NeedsState
 from symgrad.frontend.state.program_state import Frame
@@ -73,3 +73,17 @@ def assign_to_function(ctx: Lowering, function: Fun, attr: str, value: Binding, 
 
 
 __all__ = ["assign_to_function", "attribute_of_function", "has_function_attribute", "new_function"]
+
+
+#: attributes of functions and generators that say where they come from
+OF_FUNCTIONS = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
+
+
+def of_function(ctx: Lowering, owner: Fun | Generator, attr: str, node: ast.AST) -> Binding:
+    """The name or docstring of a nested function, lambda or generator."""
+    match attr, owner:
+        case "__name__", _:
+            return Static(owner.node.name if isinstance(owner.node, ast.FunctionDef) else "<lambda>")
+        case "__doc__", Fun():
+            return Static(ast.get_docstring(owner.node, clean=False) if isinstance(owner.node, ast.FunctionDef) else None)
+    raise UnsupportedSyntax(f"{attr!r} of a nested function is not supported", ctx.loc(node), "write the value itself")

@@ -248,6 +248,15 @@ class Generator(Binding):
     resumes: bool = False  #: whether it is resumed in several statements; its variables are then those of its frame: see ``resuming``
 
 
+@dataclass(frozen=True, slots=True)
+class Rest(Binding):
+    """The arguments of a call from a star of dynamic length on: a list of them, and the refusal where they must be known one by one."""
+
+    items: Binding
+    refusal: Any
+    node: Any
+
+
 REFUSED = "its assignment was refused"
 
 
@@ -375,5 +384,5 @@ class Link:
 
 __all__ = ["ABSENT", "MISSING", "NO_KEYS", "REFUSED", "ROW", "Above", "Binding", "Bound", "Broken", "Choice", "External", "Frozen", "Fun"]
 __all__ += ["Generator", "HeapKey", "Iter", "Keys", "Known", "Link", "Location", "Maybe", "Missing", "Name", "Num", "Obj", "OneOf"]
-__all__ += ["Partial", "Ref", "Static", "Step", "Tup", "View", "element_of", "is_none", "is_plain_tuple", "is_row", "is_slice"]
+__all__ += ["Partial", "Ref", "Rest", "Static", "Step", "Tup", "View", "element_of", "is_none", "is_plain_tuple", "is_row", "is_slice"]
 __all__ += ["is_taken_whole", "memory_of", "replace", "row_at"]

@@ -23,6 +23,7 @@ from symgrad.frontend.state.bindings import (
     Obj,
     Partial,
     Ref,
+    Rest,
     Static,
     Tup,
     View,
@@ -59,7 +60,7 @@ def parts_of(binding: Any) -> Iterator[Any]:
             yield from (*args, *(b for _, b in kwargs))
         case Frozen(args=args, kwargs=kwargs):
             yield from (*args, *(b for _, b in kwargs))
-        case Maybe(inner=inner):
+        case Maybe(inner=inner) | Rest(items=inner):
             yield inner
         case Choice(then=one, orelse=two):
             yield from (one, two)

@@ -1,4 +1,4 @@
-"""``hasattr`` and ``getattr`` of instances whose class has a ``__getattr__`` that raises."""
+"""Attributes of instances whose class computes them, by a property or ``__getattr__``, which may raise that there is none."""
 
 from __future__ import annotations
 
@@ -18,3 +18,11 @@ def attribute_or(owner: Any, name: str, default: Any) -> Any:
         return getattr(owner, name)
     except AttributeError:
         return default
+
+
+def property_or(get: Any, otherwise: Any, name: str) -> Any:
+    """A property of a class with ``__getattr__``."""
+    try:
+        return get()
+    except AttributeError:
+        return otherwise(name)
