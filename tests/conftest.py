@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 import types
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +21,13 @@ except ImportError:
 else:
     settings.register_profile("symgrad", deadline=None, print_blob=True)
     settings.load_profile("symgrad")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compiled modules are kept for the workers and other processes that tests start, also where none may stand beside the sources."""
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) and config.cache is not None:
+        sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(config.cache.mkdir("bytecode"))
+        sys.dont_write_bytecode = False
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -40,24 +50,34 @@ def random() -> np.random.Generator:
     return np.random.default_rng(20240501)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a test marked ``sweep(n)``, every n-th case is fast and the others are slow: see ``sweeps``."""
-    tests: dict[tuple[str, int], list[pytest.Item]] = {}
-    for item in items:
-        sweep = item.get_closest_marker("sweep")
-        if sweep is not None and item.get_closest_marker("slow") is None:
-            tests.setdefault((item.nodeid.partition("[")[0], sweep.args[0]), []).append(item)
-    for (_, step), cases in tests.items():
-        fast = fast_cases({item.nodeid: values_of(item) for item in cases}, step)
-        for item in cases:
-            if item.nodeid not in fast:
-                item.add_marker(pytest.mark.slow)
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
+    """Of a test marked ``sweep(n)``, every n-th case is fast and the others are slow: see ``sweeps``.
+
+    Where ``-m`` excludes slow cases, no items are created for them: there are four times as many as fast ones.
+    """
+    yield
+    cases, test = metafunc._calls, metafunc.definition
+    slow = test.get_closest_marker("slow") is not None
+    swept: dict[int, dict[str, Any]] = {}
+    for case in [] if slow else cases:
+        sweep = next((mark for mark in case.marks if mark.name == "sweep"), test.get_closest_marker("sweep"))
+        if sweep is not None and not is_slow(case):
+            swept.setdefault(sweep.args[0], {})[f"{test.nodeid}[{case.id}]"] = case
+    for step, names in swept.items():
+        for name in names.keys() - fast_cases({name: values_of(case.params) for name, case in names.items()}, step):
+            names[name].marks.append(pytest.mark.slow.mark)
+    if metafunc.config.option.markexpr == "not slow":
+        cases[:] = cases[:1] if slow else [case for case in cases if not is_slow(case)] or cases[:1]
 
 
-def values_of(item: pytest.Item) -> dict[str, Hashable]:
+def is_slow(case: Any) -> bool:
+    """Whether a case of a test is marked as slow."""
+    return any(mark.name == "slow" for mark in case.marks)
+
+
+def values_of(parameters: Mapping[str, Any]) -> dict[str, Hashable]:
     """The values of a case's parameters that can be told apart."""
-    parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
     return {name: value for name, value in parameters.items() if isinstance(value, str | int | float | type | types.FunctionType | None)}
 
 

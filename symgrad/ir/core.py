@@ -249,7 +249,8 @@ class Func:
     copies of the function share it. ``guarded``: if an exception of these classes is raised, the original
     function is called instead. ``shares``: the memory that results may share while the body is incomplete, see
     ``ops/analysis/aliases.py``. ``original``: the user's function that the function was lowered from; text that is read calls
-    that one.
+    that one. ``known``: analyses of the function in its present state, and the passes that change nothing in it, while a stage
+    runs (``passes/facts.py``).
     """
 
     name: str
@@ -262,6 +263,7 @@ class Func:
     guarded: frozenset[str] = frozenset()
     shares: Any = None
     original: Any = None
+    known: dict[str, Any] | None = None
 
     @property
     def params(self) -> list[Value]:

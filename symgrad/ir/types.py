@@ -24,9 +24,12 @@ DTYPES = pairs(
 )
 
 
+KIND_OF: dict[str, Kind] = {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}
+
+
 def kind_of(dtype: str) -> Kind:
     """The kind of number of a dtype: ``kind_of("f32")`` is ``"float"``."""
-    return {"b": "bool", "i": "int", "u": "int", "f": "float", "c": "complex"}[dtype[0]]  # type: ignore[return-value]
+    return KIND_OF[dtype[0]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,14 +219,11 @@ FLOAT, INT, BOOL, COMPLEX = Scalar("float"), Scalar("int"), Scalar("bool"), Scal
 
 def is_complex(type_: Type) -> bool:
     """Whether by its type a value may be, or contain, a complex number."""
-    match type_:
-        case Scalar(kind=kind) | Array(kind=kind):
-            return kind == "complex"
-        case List(item=item):
-            return is_complex(item)
-        case Tape(items=items):
-            return any(map(is_complex, items))
-    return False
+    if isinstance(type_, Scalar | Array):
+        return type_.kind == "complex"
+    if isinstance(type_, List):
+        return is_complex(type_.item)
+    return isinstance(type_, Tape) and any(map(is_complex, type_.items))
 
 
 def is_float(type_: Type) -> bool:

@@ -76,6 +76,25 @@ def ends_of(op: Op) -> list[list[Operand]]:
     return [list(op.inits), op.body.yields] if isinstance(op, For | While) else []
 
 
+def facts_of(func: Func) -> Facts:
+    """The facts of a function; while a stage runs, they are computed once between two changes."""
+    if func.known is None:
+        return Facts(func)
+    if "facts" not in func.known:
+        func.known["facts"] = Facts(func)
+    facts: Facts = func.known["facts"]
+    return facts
+
+
+def record(func: Func, name: str, changed: bool) -> None:
+    """Record whether a pass has changed the function: if not, it would not do so again, and what is known stays true."""
+    if func.known is not None:
+        if changed:
+            func.known.clear()
+        else:
+            func.known[name] = True
+
+
 class Facts(DisjointSets[Node]):
     """Facts of a function in its current form; a rewriting pass updates ``count`` itself."""
 

@@ -20,10 +20,10 @@ PASSES: dict[str, Pass] = {
     for one in (
         # of any function
         Pass("observed", at="passes.simplification.dce:observed", preserves=("loops", "derivative"), optional=False),
-        Pass("fold", at="passes.simplification", preserves=("derivative",)),
-        Pass("cse", at="passes.simplification", preserves=("derivative",)),
+        Pass("fold", at="passes.simplification", preserves=("derivative",), records=True),
+        Pass("cse", at="passes.simplification", preserves=("derivative",), records=True),
         Pass("if_conversion", at="passes.control_flow", needs=("branches",), preserves=("derivative",)),
-        Pass("dce", at="passes.simplification", preserves=("derivative",)),
+        Pass("dce", at="passes.simplification", preserves=("derivative",), records=True),
         Pass("cancelled_maxima", at="passes.simplification", needs=("extremes",), preserves=("loops", "derivative")),
         Pass("dot_products", at="passes.batching", takes=("guarded",), preserves=("loops", "derivative")),
         Pass(

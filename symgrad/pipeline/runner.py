@@ -37,7 +37,8 @@ class Pass:
     function that contains none of them the pass changes nothing, and is skipped. ``requires`` are passes that have
     run before it, ``preserves`` are ``PROPERTIES``. A pass is ``optional`` if omitting it only costs speed. Its
     result is valid IR unless it is ``loose``: while loops for kernels are emitted, values are handles of memory, and
-    unused values may be out of date until ``dce`` has run.
+    unused values may be out of date until ``dce`` has run. If it ``records`` whether it has changed the function, analyses
+    outlive it where it has not, and it is skipped where it would change nothing.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Pass:
     optional: bool = True
     loose: bool = False
     on_block: bool = False
+    records: bool = False
 
     @property
     def place(self) -> str:
@@ -113,21 +115,21 @@ def passes_of(stage: Stage) -> tuple[Pass, ...]:
 
 
 def run(stage: Stage, func: Func, context: PassContext | None = None) -> Func:
-    """Run the passes of a stage in order; skip those whose constructs the function does not contain.
+    """Run the passes of a stage in order; skip those that would change nothing, as far as that is known.
 
     Most passes change the function in place; the returned function is the result.
     """
     context = context or PassContext()
     trace, strict = None if func.notes is None else func.notes.trace, bool(os.environ.get("SYMGRAD_CHECK"))
-    contents: Contents | None = None  # of the function in its present state
+    func.known = {}
     for one in passes_of(stage):
         before = observed(func, one.preserves) if strict else {}
         enter(f"{stage.name}, {one.name}")
         started = time.perf_counter()
-        if one.needs and contents is None:
-            contents = Contents.of(func)
-        if not one.needs or contents is not None and contents.holds_any(one.needs):
-            func, contents = applied(one, func, context), None
+        if is_needed(one, func):
+            func.known = func.known if one.records else None
+            func = applied(one, func, context)
+            func.known = func.known or {}
         elif strict:
             check_needless(one, func, context)
         if trace is not None:
@@ -137,7 +139,16 @@ def run(stage: Stage, func: Func, context: PassContext | None = None) -> Func:
         if strict and not one.loose:
             verify(func)
             check_preserved(one, before, observed(func, one.preserves))
+    func.known = None
     return func
+
+
+def is_needed(one: Pass, func: Func) -> bool:
+    """Whether a pass may change a function in its present state."""
+    known: dict[str, Any] = {} if func.known is None else func.known
+    if one.needs and "contents" not in known:
+        known["contents"] = Contents.of(func)
+    return one.name not in known and (not one.needs or known["contents"].holds_any(one.needs))
 
 
 def applied(one: Pass, func: Func, context: PassContext) -> Func:
@@ -151,10 +162,11 @@ def applied(one: Pass, func: Func, context: PassContext) -> Func:
 
 
 def check_needless(one: Pass, func: Func, context: PassContext) -> None:
-    """Raise InvalidIR if a pass does something on a function that holds nothing that it needs."""
+    """Raise InvalidIR if a pass does something on a function that holds nothing that it needs, or in which it has changed nothing."""
     before = described(func)
     if described(applied(one, func, context)) != before:
-        raise InvalidIR(f"the pass {one.name} changes a function that holds none of what it needs: {', '.join(one.needs)}")
+        needed = f"that holds none of what it needs: {', '.join(one.needs)}" if one.needs else "in which it has changed nothing before"
+        raise InvalidIR(f"the pass {one.name} changes a function {needed}")
 
 
 def described(func: Func) -> list[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, resolved
 from symgrad.ir.show import literal
 from symgrad.ops.declare import ROWS
-from symgrad.passes.facts import Facts, has_memory
+from symgrad.passes.facts import facts_of, has_memory, record
 
 #: calls that may return a different object each time
 DISTINCT = frozenset({"opaque", "opaque_pure", "solver", "tape", "slots", "slots_like", "list_of"})
@@ -23,7 +23,9 @@ COMMUTATIVE = frozenset({"add", "multiply"})
 
 def cse(func: Func) -> Func:
     """Merge common subexpressions, in place, in time linear in the size of the function."""
-    _Merger(func).block(func.body)
+    merger = _Merger(func)
+    merger.block(func.body)
+    record(func, "cse", changed=bool(merger.merged))
     return func
 
 
@@ -32,8 +34,9 @@ class _Merger:
 
     def __init__(self, func: Func) -> None:
         self.func = func
-        self.facts = Facts(func)
+        self.facts = facts_of(func)
         self.known: dict[Hashable, Call] = {}
+        self.merged = 0
         self.table: dict[Value, Operand] = {}
 
     def block(self, block: Block) -> None:
@@ -83,6 +86,7 @@ class _Merger:
         return True
 
     def merge(self, first: Call, second: Call) -> None:
+        self.merged += 1
         if self.func.notes is not None and second.outs and first.loc.line != second.loc.line and not ROWS[second.name].cheap:
             name = second.outs[0].name or second.name
             self.func.notes.add("passes", "moved", second.loc, f"reuses the result of line {first.loc.line}", name=name)

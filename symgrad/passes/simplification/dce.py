@@ -39,7 +39,7 @@ from symgrad.ops.analysis.raising import may_raise
 from symgrad.ops.declare import ROWS, Row
 from symgrad.ops.indexing import steps
 from symgrad.ops.rows.implicit import SOLUTIONS
-from symgrad.passes.facts import Facts, Node, has_memory, holds
+from symgrad.passes.facts import Facts, Node, has_memory, holds, record
 from symgrad.passes.simplification.remarks import tell
 
 
@@ -50,6 +50,7 @@ def dce(func: Func) -> Func:
     if func.split is not None:
         func.split = sum(op in marks.kept for op in func.body.ops[: func.split])
     marks.sweep(func.body)
+    record(func, "dce", marks.removed)
     return func
 
 
@@ -81,6 +82,7 @@ class Marks:
     slots: set[tuple[Op, int]] = field(default_factory=set)
     todo: list[Value] = field(default_factory=list)
     readers: list[tuple[Call, Block]] = field(default_factory=list)  #: every ``evaluated``, and its block
+    removed: bool = False  #: whether anything was dead
 
     def run(self) -> None:
         self.enter(self.func.body, None)
@@ -170,13 +172,16 @@ class Marks:
     # -------------------------------------------------------------- removal
 
     def sweep(self, block: Block) -> None:
-        block.ops = [op for op in block.ops if op in self.kept]
+        kept = [op for op in block.ops if op in self.kept]
+        self.removed |= len(kept) < len(block.ops)
+        block.ops = kept
         for op in block.ops:
             match op:
                 case For() | While():
                     self.sweep_loop(op)
                 case If():
                     keep = [k for k, out in enumerate(op.outs) if out in self.live]
+                    self.removed |= len(keep) < len(op.outs)
                     op.outs = [op.outs[k] for k in keep]
                     for inner in op.blocks:
                         inner.yields = [inner.yields[k] for k in keep]
@@ -186,6 +191,7 @@ class Marks:
     def sweep_loop(self, op: For | While) -> None:
         carried = len(op.inits)
         keep = [k for k in range(carried) if (op, k) in self.slots]
+        self.removed |= len(keep) < carried
         op.outs = [op.outs[k] for k in keep] + op.outs[carried:]
         op.body.yields = [op.body.yields[k] for k in keep] + op.body.yields[carried:]
         op.inits = [op.inits[k] for k in keep]

@@ -13,7 +13,7 @@ from typing import Any
 from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Undef, Value, While, resolved
 from symgrad.ir.types import is_complex
 from symgrad.ops.declare import ROWS
-from symgrad.passes.facts import Facts, covers, has_memory
+from symgrad.passes.facts import covers, facts_of, has_memory, record
 from symgrad.passes.simplification.factors import FIRST, OF_COMPLEX
 from symgrad.passes.simplification.identities import FOLDED, IDENTITIES, folded, spread_operand
 from symgrad.passes.simplification.strength_reduction import CHEAPER, Rewrites
@@ -27,13 +27,18 @@ Table = Callable[[str, bool], tuple[Rewrites, ...]]
 
 def fold(func: Func) -> Func:
     """Fold constants and apply identities, in place."""
-    return rewritten(func, rewrites)
+    return rewritten(func, rewrites, "fold")
 
 
-def rewritten(func: Func, table: Table) -> Func:
-    """Apply the rewrites that ``table`` returns for an op's row, and whether it is elementwise, until nothing changes."""
+def rewritten(func: Func, table: Table, name: str) -> Func:
+    """Apply the rewrites that ``table`` returns for an op's row, and whether it is elementwise, until nothing changes.
+
+    ``name`` is the name of the pass.
+    """
     for _ in range(ROUNDS):
-        if not _Folder(func, table).run():
+        changed = _Folder(func, table).run()
+        record(func, name, changed)
+        if not changed:
             break
     return func
 
@@ -51,7 +56,7 @@ class _Folder:
     def __init__(self, func: Func, tried: Table) -> None:
         self.func = func
         self.tried = tried
-        self.facts = Facts(func)
+        self.facts = facts_of(func)
         self.table: dict[Value, Operand] = {}
         self.changed = False
 
@@ -149,7 +154,9 @@ class _Folder:
         self.facts.recent = done
         tried = self.tried(op.name, ROWS[op.name].elementwise) if len(op.outs) == 1 else ()
         if tried:
-            exact = any(is_complex(o.type) for o in (*op.outs, *op.args))
+            exact = is_complex(op.outs[0].type)
+            for operand in () if exact else op.args:
+                exact = exact or is_complex(operand.type)
             for rewrite in tried:
                 if exact and rewrite not in OF_COMPLEX:
                     continue

@@ -182,7 +182,7 @@ def peephole(func: Func) -> Func:
     def table(name: str, elementwise: bool) -> tuple[Rewrites, ...]:
         return (*((spread_operand,) if elementwise else ()), *LEANER.get(name, ()), *((contracted,) if name == "sum" else ()))
 
-    return rewritten(func, table)
+    return rewritten(func, table, "peephole")
 
 
 def sum_as_product(op: Call, facts: Facts) -> Call | None:
