@@ -20,6 +20,7 @@ from symgrad.errors import (
     UnknownFunction,
 )
 from symgrad.testing import check_grads
+from tests.against_numpy import function_of, judged
 
 Z = np.array([1 + 2j, -0.5 + 0.3j, 0.7 - 1.1j])
 
@@ -327,6 +328,19 @@ def test_hints_about_complex_derivatives_work() -> None:
     assert grad(lambda z: z * 1j, holomorphic=True)(1.0 + 0j) == 1j  # pass z + 0j
     with pytest.raises(NotScalar, match="holomorphic=True"):
         grad(lambda z: z * z)(1j)
+
+
+PART_COMPLEX = [
+    "np.sum(w.imag)", "np.imag(np.mean(w))", "np.sum(np.sign(w * (0.3 + 1j)).imag)", "np.sum(np.nan_to_num(w).imag)", "np.sum((w * 1j).imag)"
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", PART_COMPLEX)
+def test_what_is_zero_for_real_numbers_alone_is_refused_where_an_array_may_be_complex(expression: str) -> None:
+    """Of a real array the imaginary part is zero, and so is its derivative; of one that a path makes complex neither is."""
+    head = "import numpy as np\ndef f(x):\n    w = np.sqrt(x.astype(complex)) if np.any(x < 0) else np.sqrt(x)\n"
+    verdict, words = judged(function_of(f"{head}    return {expression}"), {"x": np.array([0.3, -0.6, 1.6])})
+    assert verdict == "refused" and "complex is not known" in words, words
 
 
 def becomes_complex(a):

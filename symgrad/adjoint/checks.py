@@ -46,7 +46,7 @@ def check(
         except SymgradError as refusal:
             refusal.pin = refusal.pin or what_decides(func, op, inputs)
             raise
-    refuse_unsure(func, active)
+    refuse_unsure(func, wrt, active_results)
 
 
 def check_holomorphic(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> None:
@@ -148,8 +148,18 @@ def refuse_complex(op: Op, varied: set[Value], useful: set[Value]) -> None:
         raise NoDerivative(f"the derivative of {op.name} is not known for complex numbers", op.loc, "split it into real and imaginary part")
 
 
-def refuse_unsure(func: Func, active: set[Value]) -> None:
-    """In a function with complex numbers, refuse an active value that is not known to be real or complex."""
+def refuse_unsure(func: Func, wrt: Sequence[int], active_results: Sequence[int]) -> None:
+    """In a function with complex numbers, refuse a derivative through a value that is not known to be real or complex.
+
+    Rows whose derivative is zero for real operands alone, such as ``np.imag``, count as dependent on operands of unknown kind.
+    """
+    table = dependences(func.body)
+    for op in walk(func.body):
+        if isinstance(op, Call) and op.name not in RIGHT and op.name not in KEPT:
+            for operand in (a for a in op.args if is_unsure(a.type)):
+                table.link_all([operand] * len(op.outs), op.outs)
+    varied = closure((p for k in wrt if may_be_active((p := func.params[k]).type)), table.forward)
+    active = varied & closure(results_of(func, active_results), table.backward)
     ops = [op for op in walk(func.body) if not active.isdisjoint(op.outs)]
     if not any(is_complex(value.type) for value in active) and not any(is_complex(o.type) for op in ops for o in op.operands):
         return

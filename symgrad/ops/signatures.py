@@ -111,7 +111,7 @@ NUMPY = {
     "choose": ("a, choices, out=None, mode='raise'", "choose(a, *choices)"),
     "delete": ("arr, obj, axis=None", "delete(arr, obj, axis=axis)"),
     "pad": (
-        "array, pad_width, mode='constant', *, constant_values=0",
+        "array, pad_width, mode='constant', *, constant_values=0, end_values=..., stat_length=..., reflect_type=...",
         "pad(array, width=pad_width, mode=mode, constant_values=constant_values)",
     ),
     "argwhere": ("a", "argwhere(a)"),
@@ -204,14 +204,14 @@ LINALG = {
     "cholesky": ("a, /, *, upper=False", "cholesky(a)"),
     "eigh": ("a, UPLO='L'", "eigh(a)"),
     "eig": ("a", "eig(a)"),
-    "pinv": ("a, rcond=None, hermitian=False", "pinv(a)"),
+    "pinv": ("a, rcond=None, hermitian=False, *, rtol=...", "pinv(a)"),
     "matrix_transpose": ("x, /", "mT(x)"),
     "matmul": ("x1, x2, /", "matmul(x1, x2)"),
     "outer": ("x1, x2, /", "outer(x1, x2)"),
     "tensordot": ("x1, x2, /, *, axes=2", "tensordot(x1, x2, axes=axes)"),
     "trace": ("x, /, *, offset=0, dtype=None", "trace(x, offset=offset, axis1=-2, axis2=-1)"),
     "diagonal": ("x, /, *, offset=0", "diagonal(x, offset=offset, axis1=-2, axis2=-1)"),
-    "matrix_rank": ("A, tol=None, hermitian=False", "matrix_rank(A)"),
+    "matrix_rank": ("A, tol=None, hermitian=False, *, rtol=...", "matrix_rank(A)"),
 }
 #: dtypes called as functions
 DTYPE_CALLS = {

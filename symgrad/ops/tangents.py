@@ -43,7 +43,7 @@ for _count in (2, 3, 4):
         APART[f"einsum{_count}_part{_k}"] = " ".join(["g", *(_name for _name in _names if _name != f"x{_k}")])
 
 #: rows whose results are vectors determined up to a phase, by the index of the result: as columns, or as rows
-VECTORS: dict[str, dict[int, bool]] = {"eig": {1: False}, "eigh": {1: False}, "svd": {0: False, 2: True}}
+VECTORS: dict[str, dict[int, bool]] = {"eig": {1: False}, "eigh": {1: False}, "eigh_upper": {1: False}, "svd": {0: False, 2: True}}
 
 _SUMMED = "sum({share} * x_tangent, axis=axis, keepdims=keepdims)"
 _SPREADING = """(out * (reduced_size(shape_of(x), axis=axis) - ddof) if ddof

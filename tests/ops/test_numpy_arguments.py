@@ -33,6 +33,20 @@ y.flat[5] *= v|np.put_along_axis(y, np.array([[[1], [0], [1]]]), v, 2)|np.put_al
 y[np.nonzero(y > 1)] += v|y[np.where(y > 1)] = 0.5|np.fill_diagonal(y[0], v, True)|np.fill_diagonal(y[:, :2], v)|np.fill_diagonal(y[0], [v, 1], wrap=True)|
 y[Ellipsis, 0] = v|np.put(y[0, 0, 0, ...], 0, v)|np.put(y, -1, [v, 2])|
 np.put(y, np.array(3), x[0])|np.put(y, [[0], [1]], [[v, 2]])"""
+PADS = """np.pad(x, 2, 'linear_ramp', end_values=(s, 1))|np.pad(x, (1, 0), 'maximum')|np.pad(x, 2, 'minimum', stat_length=2)|np.pad(x, (0, 3), 'mean', stat_length=((2, 1),))|
+np.pad(x * x, 1, 'median')|np.pad(x, 7, 'reflect', reflect_type='odd')|np.pad(x, (5, 8), 'symmetric', reflect_type='odd')|np.pad(x, x.size, 'reflect')|np.pad(x, len(x), 'wrap')|
+np.pad(x, np.array([1, 2]), 'edge')|np.pad(x, (1, x.size), constant_values=s)|np.pad(x, 1, constant_values=(s, 2))|np.pad(x, 0, 'mean')|np.pad(x, -1, 'mean')|np.pad(x, (5, 2), 'symmetric')"""
+MATRICES = """np.linalg.pinv(x, 1e-9)|np.linalg.pinv(x, rcond=[1e-9, 1e-8])|np.linalg.pinv(x, rtol=1e-9)|np.linalg.pinv(x, rtol=None)|np.linalg.pinv(x[0, 1:], hermitian=True)|
+np.linalg.pinv(x[:, 1:], rcond=1e-9, hermitian=True)|np.linalg.cholesky(y @ y.T, upper=True)|np.linalg.cholesky(z, upper=True)|np.linalg.eigvalsh(y, UPLO='U')|
+np.linalg.eigvalsh(z, 'L')|np.linalg.eigh(z, 'U')[0]|np.linalg.eigh(y, UPLO='U').eigenvectors ** 2|np.linalg.eigh(z, UPLO='l').eigenvalues|np.linalg.cond(z)|np.linalg.cond(z, 1)|
+np.linalg.cond(z, -1)|np.linalg.cond(z, -2)|np.linalg.cond(z, np.inf)|np.linalg.cond(z, -np.inf)|np.linalg.cond(z, 'fro')|np.linalg.cond(y, 'nuc')|np.linalg.cond(z, 'nuc')|
+np.linalg.norm(z, 2, (1, 2))|np.linalg.norm(z, -2, (-1, -2))|np.linalg.norm(z, 'nuc', (0, 2), keepdims=True)|np.linalg.matrix_norm(z, ord=2)|np.linalg.matrix_rank(y, tol=0.1) * s|
+np.linalg.matrix_rank(z, rtol=[0.1, 0.2]) * s|np.linalg.matrix_rank(z, hermitian=True) * s|np.linalg.lstsq(y, y[0], rcond=1e-10)[0]|np.linalg.solve(y, x[0])"""
+MORE = """np.linspace(s, x, 4, axis=1)|np.linspace(x, 2, 5, retstep=True)|np.linspace(x, 2, 5, False, True, axis=-1)|np.linspace(s, 5, 3, retstep=True)|np.linspace(s, 5, 1, retstep=True)[0]|
+np.nan_to_num(x, nan=s)|np.nan_to_num(np.where(x > 1, np.nan, x), nan=s)|np.nan_to_num(np.where(x > 1, np.inf, -np.inf) + x, posinf=s, neginf=x)|np.sort(np.abs(np.roots(x.ravel()[:3])))|
+np.emath.sqrt(x)|np.emath.log2(x + 1)|np.emath.logn(2, x + 1)|np.emath.power(x, 3)|np.emath.power(x, s)|np.emath.arcsin(x / 4)|np.emath.arctanh(x / 4)|np.emath.log10(s)|
+np.polynomial.polynomial.polyfit(np.arange(3.0), x[0], 1)|np.polynomial.chebyshev.chebfit(np.arange(3.0), x[0], 2, w=[1, 2, 1])|np.polynomial.legendre.legder(x)|np.polynomial.polynomial.polyint(x[0])|
+np.polynomial.Polynomial.fit(np.arange(3.0), x[0, :, 0], 1)(s)|np.polynomial.Polynomial(x[0, 0]).deriv()(s)"""
 DTYPES = ("f8", "f4", "i4", "u1", "bool")
 
 
@@ -63,6 +77,65 @@ def test_calls_of_vectors(call: str, dtype: str, extent: int) -> None:
 def test_calls_of_arrays(call: str, dtype: str) -> None:
     for turned in (False, True):
         check(f"return {call}, s * 2", {"x": array((2, 3, 2), dtype, turned), "s": 0.7})
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.sweep(11)
+@pytest.mark.parametrize("extents", [(4,), (1,), (0,), (2, 3), (3, 0), (1, 2, 2)])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i4"])
+@pytest.mark.parametrize("call", [c.strip() for c in PADS.split("|")])
+def test_modes_of_padding(call: str, dtype: str, extents: tuple[int, ...]) -> None:
+    for turned in (False, True):
+        check(f"return {call}, s * 2", {"x": array(extents, dtype, turned), "s": 0.7})
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.sweep(5)
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("call", [c.strip() for c in MATRICES.split("|")])
+def test_arguments_of_functions_of_matrices(call: str, dtype: str) -> None:
+    stack = np.stack([np.diag([3.0, 5.0, 2.0]) + 0.2, np.diag([4.0, 6.0, 9.0]) + 0.3]).astype(dtype)
+    for turned in (False, True):
+        check(
+            f"return {call}, s * 2",
+            {"x": array((2, 3, 2), dtype, turned), "y": stack[0] + array((3, 3), dtype, turned) / 9, "z": stack, "s": 0.7},
+        )
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.sweep(5)
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("call", [c.strip() for c in MORE.split("|")])
+def test_settings_beyond_the_usual_ones(call: str, dtype: str) -> None:
+    for turned in (False, True):
+        check(f"return {call}, s * 2", {"x": array((2, 3, 2), dtype, turned), "s": 0.7})
+
+
+@pytest.mark.filterwarnings("ignore::symgrad.errors.NotCompiled")
+@pytest.mark.parametrize("jit", [False, True])
+@pytest.mark.parametrize("call", ["np.pad(x, 2, 'mean')", "np.pad(x, 3, 'reflect', reflect_type='odd')", "np.pad(x, 2, 'linear_ramp', end_values=s)", "np.emath.sqrt(x)",
+                                  "np.linalg.eigvalsh(np.outer(x, x) + np.eye(3), 'U')", "np.linalg.pinv(np.outer(x, x) + np.eye(3), rcond=1e-9)"])  # fmt: skip
+def test_second_order_of_these(call: str, jit: bool) -> None:
+    import symgrad
+
+    function = function_of(
+        f"import numpy as np\ndef f(x, s):\n    return np.sum(np.cos(np.arange(np.size({call}))) * np.ravel({call})) * s"
+    )
+    symgrad.check_grads(function, (np.array([1.3, 0.4, 2.6]), 0.7), order=2, jit=jit)
+
+
+@pytest.mark.parametrize("matrix", ["np.outer(x, x)", "a @ a", "np.linalg.inv(a + np.eye(3))", "np.dot(a, a.T)", "np.tensordot(a, a, 1)"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_one_axis_of_new_matrices_is_a_view(matrix: str, order: str) -> None:
+    given = {"x": array((3,), "f8", True), "a": np.array(array((3, 3), "f8", False), order=order), "s": 0.7}  # type: ignore[call-overload]
+    function = function_of(f"import numpy as np\ndef f(x, a, s):\n    m = {matrix}; y = m.reshape(-1); y[0] = s; return y, m * 2")
+    assert judged(function, given)[0] == "right"
+
+
+def test_the_matrix_of_a_diagonal_is_new_memory() -> None:
+    for k in (0, 1, -2):
+        body = f"d = np.diag(x, {k}); d[0, 0] = 3.0 * x[1]; d += s; y = x * 2; return d, y"
+        assert judged(function_of(f"import numpy as np\ndef f(x, s):\n    {body}"), {"x": array((3,), "f8", True), "s": 0.7})[0] == "right"
 
 
 @pytest.mark.sweep(3)

@@ -50,6 +50,7 @@ SIGNALS = """signal.lfilter([0.5, 0.3], [1.0, -0.4], x)|signal.lfilter(x[:2], np
 signal.lfilter([1], x[:3] + 3, np.zeros(5), zi=signal.lfiltic([1], x[:3] + 3, x[::-1]))[0]|signal.lfiltic(x, [2.0, c], [c], x[:2])|signal.sosfilt(SOS, m)|signal.filtfilt([0.5, 0.3], [1.0, -0.4], x, padlen=1)|signal.savgol_filter(x, 3, 1)|signal.savgol_filter(m, 3, 2, deriv=1, axis=0, mode="nearest")
 signal.detrend(m, axis=0)|signal.detrend(x, bp=2)|signal.detrend(x, type="constant")|signal.convolve(m, s[:2, :3], "same")|signal.correlate(x, x[:3], "valid")
 signal.convolve2d(m, s[:2, :2], "same", "symm")|signal.correlate2d(m, s[:2, :3], "same")|signal.resample(x, 6)|signal.welch(m, nperseg=3, detrend="linear")[1]
+np.abs(signal.csd(x, x**2, nperseg=4)[1])|signal.csd(x, x, nperseg=4)[1]|np.abs(signal.csd(m, m[::-1] ** 2, 2.0, "boxcar", 3, 1, scaling="spectrum")[1])|signal.coherence(x, np.cos(3 * x), nperseg=2)[1]|np.abs(signal.csd(x, x[:4], nperseg=3, detrend=False)[1])
 signal.periodogram(x, 2.0)[1]|np.abs(signal.freqz(x, [1.0, c], 5)[1])|signal.medfilt(x, 3)|ndimage.gaussian_filter(m, c, order=1, mode="nearest")|ndimage.convolve(m, K, mode="mirror")
 ndimage.correlate1d(x, [1.0, 2.0], origin=-1, mode="wrap")|ndimage.uniform_filter(m, 2, mode="constant", cval=0.3)|ndimage.sobel(m)|ndimage.laplace(m)|ndimage.median_filter(m, (2, 3))
 ndimage.map_coordinates(m, [2 * x, 3 * x], order=1)|ndimage.gaussian_laplace(m, c)|ndimage.center_of_mass(m)[1]|fft.dct(x, norm="ortho")""".replace(

@@ -28,7 +28,7 @@ from symgrad.ops.shapes import rank_of
 from symgrad.ops.signatures import DTYPE_CALLS
 
 #: rows whose other call forms also hold for complex numbers
-ALIKE = frozenset({"take_items", "choose", "indices", "convolution"})
+ALIKE = frozenset("take_items choose indices convolution pad eigh cholesky pinv matrix_rank".split())
 #: rows of arrays that flatten their operand if no axis is given
 OF_ALL = frozenset({"sort", "argsort", "stable_argsort", "argpartition", "take_along_axis"})
 #: rows whose results NumPy does not let one write to
@@ -45,7 +45,7 @@ CALLS_OF_DTYPES = frozenset(f"np.{dtype.__name__}" for dtype in DTYPE_CALLS)
 NUMBERED = frozenset({"tensordot", "reshape"})
 #: rows whose results NumPy returns as a named tuple
 RESULTS = {
-    "eigh": type(np.linalg.eigh(np.eye(1))),
+    **dict.fromkeys(("eigh", "eigh_upper"), type(np.linalg.eigh(np.eye(1)))),
     "svd": type(np.linalg.svd(np.eye(1))),
     "qr": type(np.linalg.qr(np.eye(1))),
     "slogdet": type(np.linalg.slogdet(np.eye(1))),
@@ -76,11 +76,11 @@ def call_row(
         refusal = pinned(ctx, UnsupportedArgument(str(error), ctx.loc(node), error.hint), [*args, *kwargs.values()])
         if refusal.pin is not None or spelled.row not in WIDER:
             raise refusal from None
-        return ctx.apply(Static(WIDER[spelled.row]), args, kwargs, node)
+        return as_result(spelled.row, ctx.apply(Static(WIDER[spelled.row]), args, kwargs, node))
     except spelling.BindError as error:
         if (wider := WIDER.get(spelled.row)) is not None and (spelled.row in ALIKE or not are_complex(ctx, [*args, *kwargs.values()])):
             check_words(ctx, wider, spelled.name, frozenset(kwargs), kwargs, node)
-            return ctx.apply(Static(wider), args, kwargs, node)
+            return as_result(spelled.row, ctx.apply(Static(wider), args, kwargs, node))
 
         def call(rest: list[Binding], named: dict[str, Binding]) -> Binding:
             return call_row(ctx, spelled, rest, named, node, **more)
@@ -93,8 +93,7 @@ def call_row(
     if bound.row == "choose" and isinstance(ctx.type_of(args[1] if len(args) > 1 else kwargs.get("choices", MISSING)), Array):
         return ctx.apply(Static(places.choose_of_array), bound.args, {}, node)
     if (form := form_by_shape(ctx, bound.row, bound.args)) is not None:
-        out = ctx.apply(Static(form), bound.args, {}, node)
-        return Tup(out.items, RESULTS[bound.row]) if isinstance(out, Tup) else out
+        return as_result(bound.row, ctx.apply(Static(form), bound.args, {}, node))
     if spelled.name in CALLS_OF_DTYPES and (out := itself(ctx, bound.args[0], bound.settings["dtype"], node)) is not None:
         return out
     if bound.row == "concatenate_array" and may_be_of_unlike_lengths(ctx, bound.args[0]):
@@ -105,6 +104,11 @@ def call_row(
     if spelled.name in CALLS_OF_DTYPES and getattr(ctx.type_of(out), "shape", None) == ():
         return ctx.make(ctx.call("take", ctx.read(out, node), index=""))  # ``np.float64`` of an array without axes is a number
     return out
+
+
+def as_result(row: str, out: Binding) -> Binding:
+    """What a composition returns in place of a row: the named tuple that NumPy returns."""
+    return Tup(out.items, RESULTS[row]) if isinstance(out, Tup) and row in RESULTS else out
 
 
 def itself(ctx: Lowering, array: Any, dtype: str, node: ast.AST) -> Binding | None:
@@ -172,6 +176,13 @@ def with_an_axis(ctx: Lowering, name: str, args: list[Any], settings: dict[str, 
     return args, {**settings, "axis": None}
 
 
+def diag_by_rank(rank: int | None, settings: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The row that ``np.diag`` is for an operand of this rank: of a matrix it is a view, of a vector a new matrix."""
+    if rank == 2:
+        return "diagonal", {"offset": settings["k"], "axis1": 0, "axis2": 1}
+    return "diag" if rank == 1 else "diag_of_any", settings
+
+
 def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any], node: ast.AST) -> Binding:
     """Append a row's op, and record which memory its result shares."""
     if name == "copy" and isinstance(args[0], Ref) and getattr(ctx.type_of(args[0]), "layout", "?") in ("F", "N"):
@@ -181,8 +192,8 @@ def apply_row(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
         array = ctx.make(ctx.call("to_array", args[0].operand, dtype=None)) if isinstance(args[0], Num) else args[0]
         flat = array if getattr(ctx.type_of(array), "rank", None) == 1 else ctx.make(ctx.call("flatten", ctx.read(array, node)))
         args, settings = [flat, *args[1:]], {**settings, "axis": -1}
-    if name == "diag" and getattr(ctx.type_of(args[0]), "rank", None) == 2:  # for a matrix it is a view
-        name, settings = "diagonal", {"offset": settings["k"], "axis1": 0, "axis2": 1}
+    if name == "diag":
+        name, settings = diag_by_rank(getattr(ctx.type_of(args[0]), "rank", None), settings)
     row = ROWS[name]
     if row.alias != "fresh" and (path := view_step(ctx, name, args, settings)) is not None:
         return path

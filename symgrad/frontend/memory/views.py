@@ -138,7 +138,8 @@ def view_step(ctx: Lowering, name: str, args: list[Any], settings: dict[str, Any
         return view
     if name == "reshape" and (step := along_axes(ctx, type_, args[1:])) is not None:
         return Ref(args[0].location, (*args[0].path, step))
-    if name == "ravel" and settings.get("order", "C") in ("C", None) and is_surely_copied(type_):
+    in_line = name == "reshape" and [row_operand(ctx, a, ast.Pass()) for a in args[1:]] == [Const(-1)]
+    if in_line and is_by_columns(type_) or name == "ravel" and settings.get("order", "C") in ("C", None) and is_surely_copied(type_):
         return ctx.make(ctx.call("flatten", ctx.read(args[0])))
     return None
 
@@ -196,6 +197,10 @@ def is_piece_of_vector(ctx: Lowering, ref: Ref) -> bool:
 
 
 def is_surely_copied(type_: Array) -> bool:
-    """Whether ``ravel`` copies: it does if the array is not row-major (column-major with two extents other than 1) or has gaps."""
-    plural = [e for e in type_.shape or () if is_plural(e)]
-    return type_.layout == "N" or type_.layout == "F" and len(plural) > 1
+    """Whether ``ravel`` copies: it does if the array is not row-major or has gaps. ``reshape`` makes views of some arrays with gaps."""
+    return type_.layout == "N" or is_by_columns(type_)
+
+
+def is_by_columns(type_: Array) -> bool:
+    """Whether the array is column-major with two extents other than 1, and therefore not row-major."""
+    return type_.layout == "F" and len([e for e in type_.shape or () if is_plural(e)]) > 1

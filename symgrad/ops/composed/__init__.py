@@ -57,6 +57,7 @@ from symgrad.ops.composed.joining import (
     vstack,
 )
 from symgrad.ops.composed.numbers import NUMBERS, isclose
+from symgrad.ops.composed.padding import pad_within
 from symgrad.ops.composed.places import (
     choose_within,
     extract,
@@ -71,11 +72,27 @@ from symgrad.ops.composed.places import (
     select,
     take_within,
 )
-from symgrad.ops.composed.polynomials import lagrange, poly, poly1d, polyadd, polyder, polyfit, polyint, polymul, polysub, polyval, vander
+from symgrad.ops.composed.polynomials import (
+    fit,
+    lagrange,
+    poly,
+    poly1d,
+    polyadd,
+    polyder,
+    polyfit,
+    polyint,
+    polymul,
+    polysub,
+    polyval,
+    roots,
+    vander,
+)
 from symgrad.ops.composed.products import (
+    cholesky_within,
     cond,
     cross,
     cross_turned,
+    eigh_within,
     eigvals,
     eigvalsh,
     frobenius_norm,
@@ -83,9 +100,11 @@ from symgrad.ops.composed.products import (
     kron,
     lstsq,
     matrix_power,
+    matrix_rank_within,
     matvec,
     multi_dot,
     norm,
+    pinv_within,
     svdvals,
     tensorinv,
     tensorsolve,
@@ -95,6 +114,7 @@ from symgrad.ops.composed.products import (
     vector_norm,
 )
 from symgrad.ops.composed.samples import SAMPLES
+from symgrad.ops.composed.scimath import SCIMATH
 from symgrad.ops.composed.selecting import SELECTING, SELECTING_LAZILY
 from symgrad.ops.composed.sequences import (
     allclose_within,
@@ -111,9 +131,11 @@ from symgrad.ops.composed.sequences import (
     gradient,
     interp,
     isclose_within,
+    linspace_within,
     logspace,
     modf,
     modf_of_number,
+    nan_to_num_within,
     sorted_,
     trapezoid,
 )
@@ -123,6 +145,7 @@ from symgrad.ops.composed.shapes import (
     atleast_3d,
     diagflat,
     ix_,
+    normalize_axis_index,
     rollaxis,
     rot90,
     sliding_window_view,
@@ -130,6 +153,7 @@ from symgrad.ops.composed.shapes import (
 )
 from symgrad.ops.composed.solving import SOLVING
 from symgrad.ops.composed.special import SPECIAL, lambertw
+from symgrad.ops.composed.spectra import SPECTRA
 from symgrad.ops.composed.splines import CUBIC, PIECES, SPLINES
 from symgrad.ops.composed.statistics import (
     average,
@@ -161,7 +185,7 @@ Entry = TypeVar("Entry")
 
 COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = (
     counterparts(np, vstack, hstack, dstack, column_stack, ptp, inner, vdot, kron, cross, average, diff, trapezoid, interp, correlate)
-    | counterparts(np, gradient, poly, logspace, geomspace, meshgrid, nonzero, atleast_1d, atleast_2d, rot90, percentile, quantile)
+    | counterparts(np, gradient, poly, roots, logspace, geomspace, meshgrid, nonzero, atleast_1d, atleast_2d, rot90, percentile, quantile)
     | counterparts(np, nanmedian, nanquantile, nanpercentile, nanprod, nanvar, nanstd, nancumsum, nancumprod, atleast_3d)
     | counterparts(np, broadcast_arrays, append, insert, block, hsplit, vsplit, dsplit, rollaxis, resize, trim_zeros, diagflat, extract)
     | counterparts(np, select, piecewise, partition, ediff1d, union1d, setdiff1d, vander, polyval, polymul, polyadd, poly1d, polysub)
@@ -173,6 +197,8 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = (
         sorted: sorted_,
         math.modf: modf_of_number,
         np.lib.stride_tricks.sliding_window_view: sliding_window_view,
+        np.lib.array_utils.normalize_axis_index: normalize_axis_index,
+        np.polynomial.polyutils._fit: fit,  # type: ignore[attr-defined]
         typing.cast: cast,
     }
     | OF_DATA
@@ -180,6 +206,7 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = (
     | BISECTING
     | DRAWING
     | NUMBERS
+    | SCIMATH
 )
 #: functions that older versions of NumPy do not have, or newer ones not any more
 VERSIONED: dict[str, Callable[..., Any]] = named(
@@ -201,7 +228,8 @@ WIDER: dict[str, Callable[..., Any]] = (
     {
         name.removesuffix("_within"): function
         for name, function in named(
-            choose_within, nansum_within, nanmean_within, nanmax_within, nanmin_within, clip_within, unique_within
+            *(choose_within, nansum_within, nanmean_within, nanmax_within, nanmin_within, clip_within, unique_within, pad_within),
+            *(eigh_within, cholesky_within, pinv_within, matrix_rank_within, linspace_within, nan_to_num_within),
         ).items()
     }
     | {"isclose": isclose_within, "allclose": allclose_within, "take_items": take_within, "convolution": convolve_within}
@@ -221,7 +249,7 @@ SCIPY: dict[str, dict[str, Callable[..., Any]]] = {
     "scipy.interpolate._cubic": CUBIC,
     "scipy.integrate": {"trapezoid": trapezoid} | INTEGRALS,
     "scipy.fft": FFT | COSINES,
-    "scipy.signal": CONVOLUTIONS | FILTERS | {"hilbert": hilbert},
+    "scipy.signal": CONVOLUTIONS | FILTERS | SPECTRA | {"hilbert": hilbert},
     "scipy.stats": SAMPLES,
     "pandas": FRAMES,
     "scipy._lib.array_api_extra": SELECTING,
@@ -249,7 +277,8 @@ ALIKE: frozenset[Callable[..., Any]] = frozenset(
         *(atleast_2d, atleast_3d, rot90, broadcast_arrays, append, insert, block, hsplit, vsplit, dsplit, rollaxis, resize, diagflat),
         *(polyval, polymul, polyadd, polysub, vander, ediff1d, apply_along_axis, matvec, cumulative_sum, cumulative_prod, cast, unstack),
         *(convolve_within, convolve_arrays, fftconvolve, sliding_window_view, fill_diagonal, average, gradient, select, put, putmask),
-        *(place, lambertw, isclose),
+        *(place, lambertw, isclose, cond, pad_within, eigh_within, cholesky_within, pinv_within, matrix_rank_within),
+        *SCIMATH.values(),
         *FFT.values(),
     )
 )

@@ -156,71 +156,6 @@ def freqz(
     return places * fs / (2 * math.pi), response
 
 
-def window_of(name: Any, size: Any) -> Any:
-    """The weights of a window that has a name, as a vector."""
-    return np.reshape(np.asarray(sys.modules["scipy.signal"].get_window(name, size), dtype=float), (-1,))
-
-
-def periodograms(x: Any, window: Any, size: Any, step: Any, fs: Any, nfft: Any, detrended: Any, scaling: Any) -> Any:
-    """The power at each frequency of each stretch of the samples, without negative frequencies."""
-    need(scaling == "density" or scaling == "spectrum", "scaling must be 'density' or 'spectrum'")
-    need(detrended in ("constant", "linear", False), "this detrend is not supported")
-    weights = window if isinstance(window, np.ndarray) else window_of(window, size)
-    count = (np.shape(x)[-1] - (size - step)) // step
-    stretches = x[..., (np.arange(count) * step)[:, None] + np.arange(size)]
-    if detrended:
-        stretches = detrend(stretches, -1, detrended)
-    spectrum = np.fft.rfft(stretches * weights, nfft)
-    power = np.real(spectrum) ** 2 + np.imag(spectrum) ** 2
-    total = fs * np.sum(weights * weights) if scaling == "density" else np.sum(weights) ** 2
-    places = np.arange(nfft // 2 + 1)
-    return power * np.where((places > 0) & (2 * places != nfft), 2.0, 1.0) / total, places * fs / nfft
-
-
-def welch(
-    x: Numbers,
-    fs: Any = 1.0,
-    window: Any = "hann",
-    nperseg: Any = None,
-    noverlap: Any = None,
-    nfft: Any = None,
-    detrend: Any = "constant",
-    return_onesided: Any = True,
-    scaling: Any = "density",
-    axis: Any = -1,
-    average: Any = "mean",
-) -> Any:
-    """``scipy.signal.welch`` of real samples: the mean, or the median, of the powers of stretches that overlap."""
-    need(return_onesided, "scipy.signal.welch is supported for one-sided spectra")
-    need(
-        isinstance(window, str | tuple) or nperseg is not None, "a window of scipy.signal.welch that is an array is supported with nperseg"
-    )
-    need(average == "mean", "average of scipy.signal.welch is supported as 'mean'")
-    moved = np.moveaxis(inexact(x), axis, -1)
-    length = np.shape(moved)[-1]
-    size = min(256, length) if nperseg is None else min(nperseg, length)
-    step = size - (size // 2 if noverlap is None else noverlap)
-    powers, places = periodograms(moved, window, size, step, fs, size if nfft is None else nfft, detrend, scaling)
-    means = np.mean(powers, axis=-2)
-    return places, np.moveaxis(means.astype(np.float32) if moved.dtype == np.float32 else means, -1, axis)
-
-
-def periodogram(
-    x: Numbers,
-    fs: Any = 1.0,
-    window: Any = "boxcar",
-    nfft: Any = None,
-    detrend: Any = "constant",
-    return_onesided: Any = True,
-    scaling: Any = "density",
-    axis: Any = -1,
-) -> Any:
-    """``scipy.signal.periodogram`` of real samples."""
-    length = np.shape(x)[axis]
-    need(nfft is None, "nfft of scipy.signal.periodogram is not supported")
-    return welch(x, fs, window, length, 0, None, detrend, return_onesided, scaling, axis)
-
-
 FILTERS: dict[str, Callable[..., Any]] = {
     "savgol_filter": savgol_filter,
     "lfilter": lfilter,
@@ -230,6 +165,4 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "detrend": detrend,
     "medfilt": medfilt,
     "freqz": freqz,
-    "welch": welch,
-    "periodogram": periodogram,
 }

@@ -49,6 +49,29 @@ def polyfit(x: Numbers, y: Numbers, deg: Any, rcond: Any = None, full: Any = Fal
     return coefficients / scale if np.ndim(y) == 1 else coefficients / np.expand_dims(scale, 1)
 
 
+def fit(vander_f: Any, x: Numbers, y: Numbers, deg: Any, rcond: Any = None, full: Any = False, w: Numbers = None) -> Any:
+    """``numpy.polynomial.polyutils._fit``, which the functions that fit polynomials of each kind call, for one degree."""
+    need(isinstance(deg, int) and rcond is None and not full, "this fit of numpy.polynomial is supported for the coefficients alone")
+    need(np.ndim(x) == 1, "expected 1D vector for x")
+    x, y = inexact(x), inexact(y)
+    powers = np.reshape(vander_f(x, deg), (x.shape[0], deg + 1))
+    if w is not None:
+        powers, y = powers * np.expand_dims(w, 1), y * (w if np.ndim(y) == 1 else np.expand_dims(w, 1))
+    scale = np.sqrt(np.sum(powers * powers, axis=0))
+    scale = np.where(scale == 0, 1.0, scale)
+    coefficients = np.linalg.pinv(powers / scale) @ y
+    return coefficients / scale if np.ndim(y) == 1 else coefficients / np.expand_dims(scale, 1)
+
+
+def roots(p: Numbers) -> Any:
+    """``np.roots``: the eigenvalues of the companion matrix (Horn and Johnson, Matrix Analysis, 3.3)."""
+    need(np.ndim(p) == 1, "Input must be a rank-1 array.")
+    p = inexact(p)
+    must(p.shape[0] > 1 and p[0] != 0 and p[-1] != 0, "np.roots is supported where the first and the last coefficient are not zero")
+    companion = np.concatenate([np.expand_dims(-p[1:] / p[0], 0), np.eye(p.shape[0] - 1, dtype=p.dtype)[:-1]])
+    return np.linalg.eigvals(companion)
+
+
 def poly(seq_of_zeros: Numbers) -> Any:
     """``np.poly``: the coefficients of the polynomial with these zeros."""
     need(np.ndim(seq_of_zeros) == 1, "np.poly of a matrix is not supported")

@@ -80,27 +80,24 @@ def norm(x: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = None) ->
 
 def matrix_norm(x: Any, ord: Any) -> Any:
     """The norms of a matrix."""
-    if ord is None or ord == "fro":
-        return np.sqrt(np.sum(x * x))
-    if ord == "nuc":
-        return np.sum(np.linalg.svd(x, compute_uv=False))
-    if ord == 2:
-        return np.max(np.linalg.svd(x, compute_uv=False), initial=0.0)
-    if ord == -2:
-        return np.min(np.linalg.svd(x, compute_uv=False))
-    return norms_of_matrices(x, ord)
+    return np.sqrt(np.sum(x * x)) if ord is None or ord == "fro" else norms_of_matrices(x, ord)
 
 
 def norms_of_matrices(x: Any, ord: Any) -> Any:
-    """The norms of matrices in the last two axes by the sums of their columns or rows."""
+    """The norms of matrices in the last two axes by the sums of their columns or rows, or by their singular values."""
     if ord == 1:
         return np.max(np.sum(np.abs(x), axis=-2), axis=-1, initial=0.0)
     if ord == math.inf:
         return np.max(np.sum(np.abs(x), axis=-1), axis=-1, initial=0.0)
     if ord == -1:
         return np.min(np.sum(np.abs(x), axis=-2), axis=-1)
-    need(ord == -math.inf, "this norm of matrices is not supported; np.linalg.svd(x, compute_uv=False) gives the singular values")
-    return np.min(np.sum(np.abs(x), axis=-1), axis=-1)
+    if ord == -math.inf:
+        return np.min(np.sum(np.abs(x), axis=-1), axis=-1)
+    values = np.linalg.svd(x, compute_uv=False)
+    if ord == "nuc":
+        return np.sum(values, axis=-1)
+    need(ord == 2 or ord == -2, "Invalid norm order for matrices")
+    return np.max(values, axis=-1, initial=0.0) if ord == 2 else np.min(values, axis=-1)
 
 
 def norm_along(x: Any, ord: Any, axis: Any) -> Any:
@@ -150,8 +147,66 @@ def tall_qr(a: Any) -> Any:
     return np.linalg.qr(a)
 
 
+def upper_eigh(a: Any) -> Any:
+    """The row: ``np.linalg.eigh`` that reads the upper triangle."""
+    return np.linalg.eigh(a, "U")
+
+
+def truncated_pinv(a: Any, rcond: Any) -> Any:
+    """The row: ``np.linalg.pinv`` that drops the singular values below a fraction of the largest."""
+    return np.linalg.pinv(a, rcond)
+
+
 #: the rows of these: their operands, and the call of the row
-ROWS_OF: dict[Any, tuple[str, str]] = {tall_qr: ("a", "qr(a)")}
+ROWS_OF: dict[Any, tuple[str, str]] = {
+    tall_qr: ("a", "qr(a)"),
+    upper_eigh: ("a", "eigh_upper(a)"),
+    truncated_pinv: ("a, rcond", "pinv_of(a, rcond)"),
+}
+
+
+def eigh_within(a: Numbers, UPLO: Any = "L") -> Any:
+    """``np.linalg.eigh`` of either triangle."""
+    need(UPLO in ("L", "U", "l", "u"), "UPLO argument must be 'L' or 'U'")
+    return upper_eigh(a) if UPLO in ("U", "u") else np.linalg.eigh(a)
+
+
+def cholesky_within(a: Numbers, upper: Any = False) -> Any:
+    """``np.linalg.cholesky`` of either triangle."""
+    return np.swapaxes(np.linalg.cholesky(np.swapaxes(a, -1, -2)), -1, -2) if upper else np.linalg.cholesky(a)
+
+
+def mirrored(a: Any) -> Any:
+    """The Hermitian matrix of which NumPy reads the lower triangle."""
+    across = np.swapaxes(np.tril(a, -1), -1, -2)
+    return np.tril(a) + (np.conj(across) if np.iscomplexobj(a) else across)
+
+
+def pinv_within(a: Numbers, rcond: Any = None, hermitian: Any = False, rtol: Any = None) -> Any:
+    """``np.linalg.pinv`` that drops singular values below a limit: those that it drops must be zero up to rounding."""
+    a = inexact(mirrored(a) if hermitian else a)
+    rows, columns = a.shape[-2], a.shape[-1]
+    if rows == 0 or columns == 0:
+        return np.linalg.pinv(a)
+    values = np.linalg.svd(a, compute_uv=False)
+    eps = np.finfo(a.dtype).eps
+    limit = (1e-15 if rtol is None else rtol) if rcond is None else rcond
+    sizes = values / np.max(values, axis=-1, keepdims=True)
+    is_dropped = sizes <= np.expand_dims(limit, -1)
+    must(
+        not np.any(is_dropped & (sizes > 4 * max(rows, columns) * eps)),
+        "np.linalg.pinv is supported where the singular values that it drops are zero up to rounding",
+    )
+    return truncated_pinv(a, limit)
+
+
+def matrix_rank_within(A: Numbers, tol: Any = None, hermitian: Any = False, rtol: Any = None) -> Any:
+    """``np.linalg.matrix_rank`` with a limit."""
+    need(np.ndim(A) > 1, "this np.linalg.matrix_rank of a vector is not supported")
+    values = np.abs(np.linalg.eigvalsh(A)) if hermitian else np.linalg.svd(A, compute_uv=False)
+    relative = max(A.shape[-2], A.shape[-1]) * np.finfo(values.dtype).eps if rtol is None else np.expand_dims(rtol, -1)
+    limit = np.max(values, axis=-1, keepdims=True) * relative if tol is None else np.expand_dims(tol, -1)
+    return np.count_nonzero(values > limit, axis=-1)
 
 
 def qr(a: Numbers) -> Any:
@@ -164,9 +219,9 @@ def qr(a: Numbers) -> Any:
     return q, r
 
 
-def eigvalsh(a: Numbers) -> Any:
+def eigvalsh(a: Numbers, UPLO: Any = "L") -> Any:
     """``np.linalg.eigvalsh``."""
-    return np.linalg.eigh(a)[0]
+    return eigh_within(a, UPLO)[0]
 
 
 def eigvals(a: Numbers) -> Any:
@@ -175,14 +230,13 @@ def eigvals(a: Numbers) -> Any:
 
 
 def cond(x: Numbers, p: Any = None) -> Any:
-    """``np.linalg.cond`` of a matrix, or by singular values of each of a stack."""
+    """``np.linalg.cond`` of each matrix."""
     x = inexact(x)
     if p is None or p == 2 or p == -2:
         values = np.linalg.svd(x, compute_uv=False)
         largest, smallest = np.max(values, axis=-1), np.min(values, axis=-1)
         return largest / smallest if p != -2 else smallest / largest
-    need(np.ndim(x) == 2, "this np.linalg.cond of a stack of matrices is not supported")
-    return matrix_norm(x, p) * matrix_norm(np.linalg.inv(x), p)
+    return np.linalg.norm(x, p, (-2, -1)) * np.linalg.norm(np.linalg.inv(x), p, (-2, -1))
 
 
 def svdvals(x: Numbers) -> Any:
@@ -208,11 +262,12 @@ def tensorinv(a: Numbers, ind: int = 2) -> Any:
 
 def lstsq(a: Numbers, b: Numbers, rcond: Any = None) -> Any:
     """``np.linalg.lstsq`` of a matrix of full rank."""
-    need(rcond is None or rcond == -1, "rcond of np.linalg.lstsq is not supported")
     need(np.ndim(a) == 2, "np.linalg.lstsq takes a matrix")
     values = np.linalg.svd(a, compute_uv=False)
     rows, columns = a.shape
-    must(np.min(values) > max(rows, columns) * EPSILON * np.max(values), "np.linalg.lstsq of a matrix without full rank is not supported")
+    least = max(rows, columns) * EPSILON
+    limit = least if rcond is None else np.maximum(rcond, least)
+    must(np.min(values) > limit * np.max(values), "np.linalg.lstsq of a matrix without full rank is not supported")
     x = np.linalg.pinv(a) @ b
     apart = b - a @ x
     squares = np.square(apart.real) + np.square(apart.imag) if np.iscomplexobj(apart) else apart * apart

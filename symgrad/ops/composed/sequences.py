@@ -201,6 +201,29 @@ def end_of_three(a: Numbers, b: Numbers, c: Numbers, near: Any, far: Any) -> Any
     return b * (both / (near * far)) - a * ((near + both) / (near * both)) - c * (near / (far * both))
 
 
+def linspace_within(
+    start: Numbers, stop: Numbers, num: Any = 50, endpoint: Any = True, retstep: Any = False, dtype: Any = None, axis: Any = 0
+) -> Any:
+    """``np.linspace`` with its step, a dtype, or the axis along which the samples lie."""
+    samples = np.moveaxis(np.linspace(start, stop, num, endpoint=endpoint), 0, axis)
+    distance = np.subtract(stop, start).astype(samples.dtype)
+    if dtype is not None:
+        samples = (np.floor(samples) if np.dtype(dtype).kind in "iu" else samples).astype(dtype)
+    if not retstep:
+        return samples
+    count = num - 1 if endpoint else num
+    return samples, distance / (count if count > 0 else math.nan)
+
+
+def nan_to_num_within(x: Numbers, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """``np.nan_to_num`` with replacements that are computed."""
+    need(copy, "np.nan_to_num is supported where it does not write to its argument")
+    limits = np.finfo(x.dtype)
+    filled = np.where(np.isnan(x), nan, x)
+    filled = np.where(x == np.inf, limits.max if posinf is None else posinf, filled)
+    return np.where(x == -np.inf, limits.min if neginf is None else neginf, filled).astype(x.dtype)
+
+
 def logspace(start: Any, stop: Any, num: int = 50, endpoint: Any = True, base: Any = 10.0) -> Any:
     """``np.logspace``."""
     return np.power(base, np.linspace(start, stop, num, endpoint=endpoint))

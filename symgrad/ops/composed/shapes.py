@@ -33,6 +33,13 @@ def rows_first(a: Any, axis: Any) -> Any:
     return np.moveaxis(a, axis, 0)
 
 
+def normalize_axis_index(axis: Any, ndim: Any, msg_prefix: Any = None) -> Any:
+    """``np.lib.array_utils.normalize_axis_index``: the axis counted from the first."""
+    if axis < -ndim or axis >= ndim:
+        raise np.exceptions.AxisError(axis, ndim, msg_prefix)
+    return axis + ndim if axis < 0 else axis
+
+
 def along_each_axis(places: Any, shape: Any) -> Any:
     """Convert flat indices in C order to a list of indices along each axis; the excess goes to the first axis."""
     along: Any = []

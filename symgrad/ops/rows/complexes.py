@@ -115,10 +115,12 @@ NOT_HOLOMORPHIC = {
     "hermitian": "the Hermitian part of a matrix",
     "cholesky": "a factor of a Hermitian matrix",
     "eigh": "the decomposition of a Hermitian matrix",
+    "eigh_upper": "the decomposition of a Hermitian matrix",
     "svd": "the singular value decomposition",
     "qr": "a factor with orthonormal columns",
     "slogdet": "the sign of a determinant",
     "pinv": "a pseudoinverse",
+    "pinv_of": "a pseudoinverse",
 }
 #: the results of rows that have none, where others have one
 PARTLY_HOLOMORPHIC = {"eig": (1, "an eigenvector of length one")}
@@ -153,7 +155,8 @@ NAMES = """modulus squared_modulus
     fourier fourier_back fftshift ifftshift
     complex_gamma complex_digamma complex_polygamma loggamma lambertw wofz wofz_slope erfi exp1 expi
     bessel_j bessel_y bessel_iv bessel_k hankel1 hankel2
-    cholesky eig eigh svd qr pinv slogdet var std half_tril hermitian diag_embed gaps unphased varied shares scattered unphased_tangent"""
+    cholesky eig eigh eigh_upper svd qr pinv pinv_of slogdet var std half_tril hermitian diag_embed gaps unphased varied shares scattered
+    unphased_tangent"""
 #: rows that are valid for complex operands: their rules hold for complex numbers, or concern complex numbers only
 RIGHT = {*NAMES.split(), *(f"einsum{n}{part}" for n in range(1, 5) for part in ("", *(f"_part{k}" for k in range(n))))}
 

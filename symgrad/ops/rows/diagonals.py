@@ -54,15 +54,17 @@ def _of_diagonal(start: str) -> Emit:
 
 _DIAGONAL = "offset=0, axis1=0, axis2=1"
 _SAME_DIAGONAL = "offset=offset, axis1=axis1, axis2=axis2"
-rule(
-    "diag(x, k=0)",
-    layout_law(_diag),
-    emit=by_default("np.diag(x", k=0),
-    alias="depends",
-    linear="x",
-    x_grad="diag_back(out_grad, shape_of(x), k=k)",
-)
-back("diag_back(g, shape, k=0)", g_grad="diag(out_grad, k=k)")
+# a matrix from a vector; of arrays of unknown rank also the diagonal of a matrix, which is a view
+for _name, _alias in (("diag", "fresh"), ("diag_of_any", "depends")):
+    rule(
+        f"{_name}(x, k=0)",
+        layout_law(_diag),
+        emit=by_default("np.diag(x", k=0),
+        alias=_alias,  # type: ignore[arg-type]
+        linear="x",
+        x_grad=f"{_name}_back(out_grad, shape_of(x), k=k)",
+    )
+    back(f"{_name}_back(g, shape, k=0)", emit="diag_back(g, shape, k)", g_grad=f"{_name}(out_grad, k=k)")
 rule(
     f"diagonal(x, {_DIAGONAL})",
     layout_law(_diagonal),

@@ -12,7 +12,7 @@ import numpy as np
 
 from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Scalar, ShapeOf, Type, is_complex, same_extent
 from symgrad.ops import batched
-from symgrad.ops.declare import RUNTIME, constant, missing, rule
+from symgrad.ops.declare import RUNTIME, Law, constant, missing, rule
 from symgrad.ops.indexing import Extents, broadcast
 from symgrad.ops.rows.arrays import layout_law
 from symgrad.ops.rows.elementwise import Emit, evaluator
@@ -39,9 +39,7 @@ def _matmul_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
     rows = a[-2:-1]
     columns = b[-1:] if len(b) > 1 else ()
     stack = broadcast([a[:-2], b[:-2]])
-    return array_or_scalar(
-        dtype, None if stack is None else (*stack, *rows, *columns), "C" if not stack and len(rows + columns) == 1 else "?"
-    )
+    return array_or_scalar(dtype, None if stack is None else (*stack, *rows, *columns), "?" if stack else "C")
 
 
 def _dot_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -51,7 +49,7 @@ def _dot_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
         return Array(dtype, None)
     if not a or not b:
         return array_or_scalar(dtype, a + b)
-    return array_or_scalar(dtype, a[:-1] + (b[:-2] + b[-1:] if len(b) > 1 else ()))
+    return array_or_scalar(dtype, a[:-1] + (b[:-2] + b[-1:] if len(b) > 1 else ()), "C")
 
 
 def _factor_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -79,7 +77,7 @@ def _tensordot_law(types: list[Type], settings: dict[str, Any], dim: Extents) ->
     right = tuple(e for k, e in enumerate(b) if k not in contracted_axes[1])
     if settings["axes"] == 1 and len(a) == len(b) == 1:
         return scalar_of(dtype)
-    return Array(dtype, left + right)
+    return Array(dtype, left + right, "C")
 
 
 # ------------------------------------------------------------------ texts by rank
@@ -142,7 +140,7 @@ for _name, _law, _text in (
     )
 rule(
     "outer(a, b)",
-    lambda types, settings, dim: Array(_joined_product_dtype(types), (*_length(types[0]), *_length(types[1]))),
+    lambda types, settings, dim: Array(_joined_product_dtype(types), (*_length(types[0]), *_length(types[1])), "C"),
     batch=batched.outer_product,
     emit="np.outer(a, b)",
     a_grad="reshape(matmul(out_grad, ravel(b)), shape_of(a))",
@@ -190,6 +188,17 @@ def _float_dtype(types: list[Type], text: str = "1.0 * x / 1") -> str | None:
 
 def _matrix_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return Array(_float_dtype(types), shape_of(types[0]))
+
+
+def _by_rows(law: Law) -> Law:
+    """The law of a function of ``np.linalg``: what it computes of one matrix lies by rows; of stacks it may not."""
+
+    def of_one(types: list[Type], settings: dict[str, Any], dim: Extents) -> Any:
+        type_ = law(types, settings, dim)
+        is_matrix = isinstance(type_, Array) and type_.shape is not None and len(type_.shape) < 3
+        return Array(type_.dtype, type_.shape, "C") if is_matrix and isinstance(type_, Array) else type_
+
+    return of_one
 
 
 def _flipped(of: Type) -> Type:
@@ -265,10 +274,10 @@ def _eig_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple
     return Array(dtype, None if shape is None else shape[:-1]), Array(dtype, shape)
 
 
-rule("inv(a)", _matrix_law, batch=batched.stacks, emit="np.linalg.inv(a)", a_grad="-(mT(out) @ out_grad @ mT(out))")
+rule("inv(a)", _by_rows(_matrix_law), batch=batched.stacks, emit="np.linalg.inv(a)", a_grad="-(mT(out) @ out_grad @ mT(out))")
 rule(
     "solve(a, b)",
-    _solve_law,
+    _by_rows(_solve_law),
     batch=batched.solved,
     emit="np.linalg.solve(a, b)",
     a_grad="-matmul_left(solve(mT(a), out_grad), out, shape_of(a))",
@@ -304,7 +313,7 @@ rule(
 # ``dual`` is the conjugate of complex numbers. NumPy reads the lower triangle only, so the cotangent is lower triangular
 rule(
     "cholesky(a)",
-    _matrix_law,
+    _by_rows(_matrix_law),
     batch=batched.stacks,
     emit="np.linalg.cholesky(a)",
     a_grad="2 * half_tril(symmetric(solve(mT(out), mT(solve(mT(dual(out)), mT(half_tril(mT(out) @ tril(out_grad))))))))",
@@ -359,13 +368,15 @@ rule(
     value_grad=None,
 )
 # of complex matrices: Boeddeker, Hanebrink, Drude, Heymann, Haeb-Umbach, On the Computation of Complex-valued Gradients (2017)
-rule(
-    "eigh(a) -> values, vectors",
-    _eigh_law,
-    emit="np.linalg.eigh(a)",
-    a_grad="2 * half_tril(symmetric(dual(unphased(vectors, mT(vectors) @ vectors_grad)) @ (diag_embed(values_grad)"
-    " + mT(vectors) @ vectors_grad * gaps(values)) @ mT(vectors)))",
+_OF_EIGH = (
+    "symmetric(dual(unphased(vectors, mT(vectors) @ vectors_grad)) @ (diag_embed(values_grad)"
+    " + mT(vectors) @ vectors_grad * gaps(values)) @ mT(vectors))"
 )
+for _name, _text, _grad in (
+    ("eigh", "np.linalg.eigh(a)", f"2 * half_tril({_OF_EIGH})"),
+    ("eigh_upper", "np.linalg.eigh(a, 'U')", f"mT(2 * half_tril(mT({_OF_EIGH})))"),
+):
+    rule(f"{_name}(a) -> values, vectors", _eigh_law, emit=_text, a_grad=_grad)
 rule(
     "diag_embed(v)",
     layout_law(lambda shape, _: (*shape, *shape[-1:])),
@@ -417,13 +428,13 @@ rule(
     " @ mT(unphased(vectors, mT(vectors) @ vectors_grad)))",
 )
 # where the rank does not change
-rule(
-    "pinv(a)",
-    lambda types, settings, dim: _flipped(_matrix_law(types, settings, dim)),
-    emit="np.linalg.pinv(a)",
-    a_grad="(mT(dual(out_grad)) - dual(a) @ (dual(out) @ mT(dual(out_grad)))) @ dual(out) @ mT(out) - mT(out) @ out_grad @ mT(out) + "
-    "mT(out) @ dual(out) @ (mT(dual(out_grad)) - mT(dual(out_grad)) @ dual(out) @ dual(a))",
+_OF_PINV = (
+    "(mT(dual(out_grad)) - dual(a) @ (dual(out) @ mT(dual(out_grad)))) @ dual(out) @ mT(out) - mT(out) @ out_grad @ mT(out) + "
+    "mT(out) @ dual(out) @ (mT(dual(out_grad)) - mT(dual(out_grad)) @ dual(out) @ dual(a))"
 )
+_pinv_law = _by_rows(lambda types, settings, dim: _flipped(_matrix_law(types, settings, dim)))
+rule("pinv(a)", _pinv_law, emit="np.linalg.pinv(a)", a_grad=_OF_PINV)
+rule("pinv_of(a, rcond)", _pinv_law, emit="np.linalg.pinv(a, rcond)", a_grad=_OF_PINV, rcond_grad=None)
 
 
 def _matrix_rank_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
