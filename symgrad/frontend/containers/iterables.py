@@ -414,7 +414,11 @@ def elements(
             items = items_of(ctx, spread := ctx.evaluate(node.value), node)
             if not isinstance(items, list):
                 if (indices := indices_of(items)) is None:
-                    refusal = UnsupportedSyntax("a star needs an iterable of known length", ctx.loc(node), "index it, or make it a tuple")
+                    refusal = UnsupportedSyntax(
+                        "a star needs an iterable of known length",
+                        ctx.loc(node),
+                        "name the items, as in x[0], x[1]; for zip(*pairs) write [p[0] for p in pairs]",
+                    )
                     raise pinned_length(ctx, refusal, ctx.held(spread) if is_long(spread, ctx.state) else None)
                 items = [items.item(Const(k)) for k in indices]
             bindings += items
