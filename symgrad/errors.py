@@ -156,7 +156,7 @@ class UnknownFunction(SymgradError):
     ``known`` are the names with a rule; the nearest become the hint.
     """
 
-    default_hint = "declare it with symgrad.elementwise, rule or constant"
+    default_hint = "call it in a function with a symgrad.custom_vjp, or pass it symgrad.stop_gradient(x) if its derivative is zero"
 
     def __init__(
         self,

@@ -529,8 +529,8 @@ of_array("a number by rows", ARGUMENT, "write np.atleast_1d",
 of_array("the spectral norms of matrices", ARGUMENT, "np.linalg.svd(x, compute_uv=False) gives the singular values",
     "np.linalg.norm(x.reshape(1, 2, 2), 2, axis=(1, 2)) ** 2",
     "np.max(np.linalg.svd(x.reshape(1, 2, 2), compute_uv=False), axis=-1) ** 2")  # fmt: skip
-of_array("a type of objects", ARGUMENT, "use an array of numbers, one for each field",
-    "np.array(x, dtype=object) ** 2", "np.array(x) ** 2")  # fmt: skip
+of_array("a type of objects", ARGUMENT, "use dtype=float",
+    "np.array(x, dtype=object) ** 2", "np.array(x, dtype=float) ** 2")  # fmt: skip
 of_array("the roots of a polynomial", FUNCTION, "write np.linalg.eigvals of its companion matrix",
     "np.abs(np.roots(x))", "np.abs(np.linalg.eigvals(np.concatenate([[-x[1:] / x[0]], np.eye(2, 3)])))")  # fmt: skip
 of_array("hermitian of svd", ARGUMENT, "leave it out",

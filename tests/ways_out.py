@@ -33,7 +33,7 @@ class Way:
 WAYS: list[Way] = []
 SYNTAX, FUNCTION, ARGUMENT, NONE, TYPE = "UnsupportedSyntax", "UnknownFunction", "UnsupportedArgument", "NoDerivative", "UnknownType"
 NUMBER = "use the number itself, or a list or tuple of numbers"
-DECLARE = "declare it with symgrad.elementwise, rule or constant"
+DECLARE = "call it in a function with a symgrad.custom_vjp, or pass it symgrad.stop_gradient(x) if its derivative is zero"
 
 
 def way(name: str, error: str, hint: str, text: str, *edits: tuple[str, str], runs: bool = True) -> None:
@@ -403,7 +403,13 @@ expression("compile", SYNTAX, "compile it before, outside of the function", "a *
 expression("breakpoint", SYNTAX, "leave it out; pdb.runcall(df.debug(x), x) steps through the derivative df",
            "a * a if breakpoint() is None else a", "a * a", runs=False)  # fmt: skip
 expression("input", SYNTAX, "read it before, and pass it as an argument", "float(input()) * a * a", "b * a * a", runs=False)
-expression("hash", SYNTAX, "use the values that it holds as the key", "a * {hash(a): b}[hash(a)]", "a * {'a': b}['a']")
+expression(
+    "hash",
+    SYNTAX,
+    "use the value itself as a key, or compute the hash before and pass it as an argument",
+    "a * {hash(a): b}[hash(a)]",
+    "a * {'a': b}['a']",
+)
 
 # ------------------------------------------------------------------ values
 
@@ -435,11 +441,11 @@ def f(x):
     y[0] = x[0]
     return y[0] * x[1]
 """, ("np.frombuffer(bytearray(16))", "np.asarray(np.frombuffer(bytearray(16)), dtype=float)"))  # fmt: skip
-way("singular vectors", NONE, "declare one with symgrad.rule, or stop_gradient it", """
+way("singular vectors", NONE, "write full_matrices=False, which leaves them out", """
 def f(x):
     u = np.linalg.svd(x.reshape(4, 1))[0]
     return (u * u).sum() + (x * x).sum()
-""", ("np.linalg.svd(x.reshape(4, 1))[0]", "symgrad.stop_gradient(np.linalg.svd(x.reshape(4, 1))[0])"))  # fmt: skip
+""", ("reshape(4, 1)", "reshape(4, 1), full_matrices=False"), runs=False)  # fmt: skip
 way("a result that is not one number", "NotScalar", "use vjp, or sum the output", """
 def f(x):
     return 2.0 * x * x

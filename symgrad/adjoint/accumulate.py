@@ -151,9 +151,7 @@ class Ledger:
         """The sum of two cotangents, in the memory of one of them if it may be written to."""
         if isinstance(old.value.type, Tape) or isinstance(new.value.type, Tape):
             what = "the rows of a Jacobian that is differentiated read values saved by a loop whose iteration count is not known before it"
-            raise NoDerivative(
-                what, self.builder.loc, 'take the Jacobian by columns, mode="forward", or stack gradients: grad(lambda x: f(x)[k])(x)'
-            )
+            raise NoDerivative(what, self.builder.loc, "write symgrad.jacfwd here, or stack gradients: grad(lambda x: f(x)[k])(x)")
         mask = either(self.builder, old.mask, new.mask, old.value) if old.mask and new.mask else ()
         if old.loose:
             may_be_list = any(isinstance(grad.value.type, List | Unknown) for grad in (old, new))

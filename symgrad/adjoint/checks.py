@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from symgrad.adjoint.analysis.activity import closure, dependences, differentiated, may_be_active, results_of
+from symgrad.adjoint.analysis.activity import Dependences, closure, dependences, differentiated, may_be_active, results_of
 from symgrad.errors import BadArgument, CastStore, NoDerivative, SymgradError, UnknownFunction
 from symgrad.identity import Same
 from symgrad.ir.core import Apply, Block, Call, Const, Func, If, Op, Operand, Value, holds_complex, walk
@@ -12,7 +12,7 @@ from symgrad.ir.types import Array, Box, List, Object, Scalar, Type, Unknown, is
 from symgrad.kinds import FRACTION, passed_instead, row_of, what_of
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import is_part
-from symgrad.ops.replacements import instead_of
+from symgrad.ops.replacements import METHODS, instead_of
 from symgrad.ops.rows.complexes import NOT_HOLOMORPHIC, PARTLY_HOLOMORPHIC, RIGHT
 from symgrad.ops.spelling import CALLABLES
 
@@ -32,15 +32,15 @@ def check(
     varied = closure((p for k in wrt if may_be_active((p := func.params[k]).type)), table.forward)
     useful = closure(results_of(func, active_results), table.backward)
     active = varied & useful
-    known = [op for op in walk(func.body) if isinstance(op, Call) and op.name == "opaque_attribute"]
-    methods = {op.outs[0]: f"method {op.settings['attribute']!r}" for op in known}
+    makers = {op.outs[0]: op for op in walk(func.body) if isinstance(op, Call) and op.name in KEPT and op.outs}
+    refuse_stores(table, active, varied, makers)
     for op in walk(func.body):
         try:
             if isinstance(op, Call):
                 refuse_cast(op, varied)
                 if any(out in active for out in op.outs):
                     refuse_shown(op, varied)
-                    refuse_unknown(op, varied, methods)
+                    refuse_unknown(op, varied, makers)
                     refuse_kinds(op, names or {})
             refuse_complex(op, varied, useful)
         except SymgradError as refusal:
@@ -144,7 +144,8 @@ def refuse_complex(op: Op, varied: set[Value], useful: set[Value]) -> None:
         return
     if any(out in useful and may_be_active(out.type) for out in op.outs) and any(is_complex(v.type) for v in (*op.args, *op.outs)):
         if (why := ROWS[op.name].missing) is not None:
-            raise NoDerivative(f"{op.name} has no derivative: {why}", op.loc)
+            why, _, hint = why.partition("; ")
+            raise NoDerivative(f"{op.name} has no derivative: {why}", op.loc, hint or None)
         raise NoDerivative(f"the derivative of {op.name} is not known for complex numbers", op.loc, "split it into real and imaginary part")
 
 
@@ -204,23 +205,41 @@ def refuse_shown(op: Call, varied: set[Value]) -> None:
         raise NoDerivative(f"{what}, and its derivative is lost", op.loc, "use the number itself, or a list or tuple of numbers")
 
 
-def refuse_unknown(op: Call, varied: set[Value], methods: dict[Value, str]) -> None:
+def refuse_unknown(op: Call, varied: set[Value], makers: Mapping[Value, Call]) -> None:
     """Refuse a call without a rule on an active value; a tuple is refused where it is passed on."""
     if op.name not in KEPT or not any(a in varied for a in op.args) or is_tuple(op):
         return
     if op.settings.get("refusal") is not None:
         raise op.settings["refusal"]
-    called = next((a for a in op.args if isinstance(a, Const) and (a.name or isinstance(a.value, str))), None)
-    name = "a function" if called is None else called.name or str(called.value)
-    if called is not None and callable(called.value) and "." not in name:  # emitted text may need another name for it
-        name = str(getattr(called.value, "__name__", type(called.value).__name__))
-    if op.args and isinstance(op.args[0], Value) and op.args[0] in methods:
-        name = methods[op.args[0]]
+    name, called = called_by(op, makers)
     if op.name == "touched":
         raise UnknownFunction("an array that carries a derivative is passed to a function without a rule, which may change it", op.loc)
-    hint = None if called is None else instead_of(called.value)
-    known = [] if called is not None and callable(called.value) else [s.name for s in CALLABLES.values()]  # no spelling hint if it exists
+    known = [] if called is None or callable(called) else [s.name for s in CALLABLES.values()]  # no spelling hint if it exists
+    hint = METHODS.get(name.removeprefix("method ").strip("'")) if called is None else instead_of(called)
     raise UnknownFunction(f"{name} has no rule", op.loc, hint, name=name, known=known)
+
+
+def called_by(op: Call, makers: Mapping[Value, Call]) -> tuple[str, object]:
+    """What an opaque call calls: its name as the user writes it, and the object; of a result that is called, that which has made it."""
+    if op.name == "opaque_attribute":
+        return f"method {op.settings['attribute']!r}", None
+    if op.args and isinstance(op.args[0], Value) and op.args[0] in makers:
+        return called_by(makers[op.args[0]], makers)
+    called = next((a for a in op.args if isinstance(a, Const) and (a.name or isinstance(a.value, str))), None)
+    if called is None:
+        return "a function", None
+    name = called.name or str(called.value)
+    if callable(called.value) and "." not in name:  # emitted text may need another name for it
+        name = str(getattr(called.value, "__name__", type(called.value).__name__))
+    return name, called.value
+
+
+def refuse_stores(table: Dependences, active: set[Value], varied: set[Value], makers: Mapping[Value, Call]) -> None:
+    """Refuse an opaque call that stores an active value in an object, from which the result is computed."""
+    for op, held in table.stores:
+        if held in active and active.isdisjoint(op.outs) and any(a in varied for a in op.args[1:] if a is not held):
+            what = f"{called_by(op, makers)[0]} stores a value that carries a derivative, and the result is computed from what is stored"
+            raise NoDerivative(what, op.loc, "store it in a variable, list or dict of the function")
 
 
 def is_tuple(op: Call) -> bool:

@@ -256,7 +256,7 @@ class Spelling:
             try:
                 dtype = named_dtype(value)
             except (TypeError, ValueError):
-                raise BindError(f"the dtype {value!r} is not supported", OF_NUMBERS) from None
+                raise BindError(f"the dtype {value!r} is not supported", instead_of_dtype(value)) from None
             if self.row in CASTING and dtype[0] != "f":
                 said = f"the dtype {value!r} of {self.name} is not supported: it is not one of floats"
                 raise BindError(said, "use dtype=float, or leave it out")
@@ -298,8 +298,11 @@ def named_dtype(value: Any) -> str:
     return name
 
 
-#: the hint for a dtype that the IR has no name for
-OF_NUMBERS = "use an array of numbers, one for each field"
+def instead_of_dtype(value: Any) -> str:
+    """The way out of a dtype that the IR has no name for."""
+    return "use an array of numbers, one for each field" if isinstance(value, tuple | list) else "use dtype=float"
+
+
 #: rows whose setting ``dtype`` is the dtype of the computation
 CASTING = {"sum_of", "mean_of", "prod_of", "var_of", "std_of", "cumsum_of", "cumprod_of"}
 PAD_MODES = ("constant", "edge", "reflect", "symmetric", "wrap")

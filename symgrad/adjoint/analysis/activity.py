@@ -9,14 +9,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from symgrad.errors import NoDerivative
 from symgrad.identity import Same
-from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
+from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ir.types import UNKNOWN, Array, Box, List, Object, Scalar, Tape, Type, Unknown
 from symgrad.ops.declare import ROWS
 
 #: rows that call opaque functions
 OPAQUE = ("opaque", "opaque_pure")
+#: functions that write the values passed to the file that is their first argument
+SAVING = (np.save, np.savetxt, np.savez, np.savez_compressed)
 
 
 def may_be_active(type_: Type) -> bool:
@@ -42,17 +46,35 @@ class Dependences:
     tapes: list[tuple[Value, Value]] = field(default_factory=list)
     owners: dict[Operand, Value] = field(default_factory=dict)  #: an opaque method and its owner
     objects: dict[Any, Value] = field(default_factory=dict)  #: objects from outside, as values
+    opened: set[Value] = field(default_factory=set)  #: results of opaque calls that may have side effects, such as open files
+    stores: list[tuple[Call, Value]] = field(default_factory=list)  #: opaque calls and the objects that may store their arguments
 
     def kept(self, op: Call) -> None:
-        """Link the arguments of an opaque method to its owner: the owner may store them and include them in any later result."""
+        """Link the arguments of an opaque call to the objects that may store them and include them in any later result."""
         if op.name == "opaque_attribute":
-            owner = op.args[0]
-            held = owner if isinstance(owner, Value) else self.objects.setdefault(Same(owner.value), Value(UNKNOWN))
+            held = self.value_of(op.args[0])
             self.owners[op.outs[0]] = held
             self.link(held, op.outs[0])
-        elif op.name == "opaque" and op.args[0] in self.owners:
+        for held in self.storing(op) if op.name in OPAQUE else ():
+            self.stores.append((op, held))
             for source in op.args[1:]:
-                self.link(source, self.owners[op.args[0]])
+                self.link(source, held)
+
+    def value_of(self, operand: Operand) -> Value:
+        """The value of an operand, or the value that stands for an object from outside."""
+        return operand if isinstance(operand, Value) else self.objects.setdefault(Same(operand.value), Value(UNKNOWN))
+
+    def storing(self, op: Call) -> list[Value]:
+        """The objects that an opaque call may store its arguments in: the owner of a method, files, other objects passed."""
+        callee, *args = op.args
+        if callee in self.owners:
+            return [self.owners[callee]] if op.name == "opaque" else []
+        if isinstance(callee, Const) and callee.value is print:
+            names = op.settings["names"]
+            return [self.value_of(args[len(args) - len(names) + names.index("file")])] if "file" in names else []
+        if isinstance(callee, Const) and callee.value in SAVING:
+            return [self.value_of(args[0])]
+        return [a for a in args if a in self.opened] if op.name == "opaque" else []
 
     def link(self, source: Operand, target: Operand) -> None:
         """Link ``target`` to ``source``, if both can carry a derivative."""
@@ -75,6 +97,7 @@ def dependences(block: Block, existing: Dependences | None = None) -> Dependence
         match op:
             case Call():
                 table.kept(op)
+                table.opened.update(out for out in op.outs if op.name == "opaque" and isinstance(out.type, Unknown))
                 for source in differentiated(op):
                     for out in op.outs:
                         table.link(source, out)
@@ -168,7 +191,8 @@ def refuse(op: Op, active: set[Value]) -> None:
         return
     row = ROWS[op.name]
     if row.missing is not None and any(a in active for a in op.args):
-        raise NoDerivative(f"{op.name} has no derivative: {row.missing}", op.loc)
+        why, _, hint = row.missing.partition("; ")
+        raise NoDerivative(f"{op.name} has no derivative: {why}", op.loc, hint or None)
     if op.name in OPAQUE and any(a in active for a in op.args):
         raise NoDerivative("a call of an unknown function is not differentiated", op.loc)
 

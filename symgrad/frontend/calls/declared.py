@@ -19,7 +19,7 @@ from symgrad.frontend.flow.entry_copies import copy_written
 from symgrad.frontend.functions.functions import inline
 from symgrad.frontend.functions.memoised import KEEPING, memoised_result, run_again
 from symgrad.frontend.objects.purity import is_pure
-from symgrad.frontend.state.bindings import Binding, Broken, Num, Obj, Ref, Static, Tup
+from symgrad.frontend.state.bindings import Binding, Bound, Broken, Num, Obj, Ref, Static, Tup
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.interruptions import Raised
 from symgrad.frontend.state.program_state import Frame
@@ -144,9 +144,13 @@ def call_custom(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict
     args = [argument(ctx, a, node) for a in positional(ctx, custom, args, kwargs, node)]
     with as_text(ctx, custom.function):
         result = ctx.apply(Static(custom.forward), args, {}, node)
-    if not isinstance(result, Tup) or len(result.items) != 2 or not isinstance(result.items[0], Num | Ref):
+    if not isinstance(result, Tup) or len(result.items) != 2:
         raise UnsupportedSyntax(f"the forward function of {name} must return a pair: a number or array, and residuals", ctx.loc(node))
-    out, residuals = result.items
+    out, residuals = [argument(ctx, item, node) for item in result.items]
+    if isinstance(out, Bound):  # an attribute of an object that is not known, such as the result of a solver
+        out = ctx.make(ctx.read(out, node))
+    if not isinstance(out, Num | Ref):
+        raise UnsupportedSyntax(f"the forward function of {name} must return a pair: a number or array, and residuals", ctx.loc(node))
     value = ctx.read(out, node)
     actives = [pair for arg in args for pair in leaves(ctx, arg, node)]
     func, held = backward_of(ctx, custom, name, value, residuals, args, node)

@@ -34,7 +34,7 @@ from symgrad.frontend.functions.adapters import GETTERS, adapted
 from symgrad.frontend.functions.functions import call_nested
 from symgrad.frontend.functions.memoised import run_again
 from symgrad.frontend.functions.overwriting import without_overwriting
-from symgrad.frontend.library.frames import enters_pandas, in_pandas
+from symgrad.frontend.library.frames import enters_package, in_package, unless_refused
 from symgrad.frontend.library.interpolants import call_interpolant, is_interpolant
 from symgrad.frontend.library.methods import call_method
 from symgrad.frontend.library.samples import UNDECORATED, call_of_samples, parts
@@ -44,12 +44,12 @@ from symgrad.frontend.memory.loads import items_known
 from symgrad.frontend.memory.stores import store_result
 from symgrad.frontend.objects.derived import OF_ARRAYS, as_base, call_base, is_base_method, is_derived, is_of_base
 from symgrad.frontend.objects.keywords import keyword_arguments
-from symgrad.frontend.objects.opaque import followed, opaque
+from symgrad.frontend.objects.opaque import call_unknown, followed, opaque
 from symgrad.frontend.objects.operands import are_complex, known_value
 from symgrad.frontend.objects.outside import change_outside, item_text, outside, rely_on_class, rely_on_keys
 from symgrad.frontend.objects.protocols import as_float, class_of
 from symgrad.frontend.objects.python_values import items_listed, listed_for, python_method
-from symgrad.frontend.objects.reading import LIBRARIES, check_call, from_class, owner_name, read_attribute, root_of
+from symgrad.frontend.objects.reading import LIBRARIES, check_call, from_class, is_of_library, owner_name, read_attribute, root_of
 from symgrad.frontend.state.bindings import (
     MISSING,
     Binding,
@@ -75,7 +75,7 @@ from symgrad.frontend.values.printed import for_printing
 from symgrad.frontend.values.static_texts import text_method
 from symgrad.identity import Same
 from symgrad.ir.core import Value
-from symgrad.ir.types import Scalar
+from symgrad.ir.types import Scalar, Unknown
 from symgrad.kinds import OF_NUMBA, as_python, is_closed, numba_kind
 from symgrad.ops import spelling
 from symgrad.ops.composed import composed, defaults, parameters_of, positional, rebuilt_from, words_of
@@ -217,6 +217,9 @@ def call_external(ctx: Lowering, held: External, args: list[Binding], kwargs: di
     if isinstance(own := from_class(ctx, type(value), "__call__"), types.FunctionType):
         rely_on_class(ctx, MISSING, type(value), "__call__", own)
         ctx.rely(held.text, type(value), "type")
+        if is_of_library(type(value)):
+            call = functools.partial(call_function, ctx, own, [held, *args], kwargs, node)
+            return unless_refused(ctx, value, owner_name(ctx, value), args, kwargs, node, call)
         return call_function(ctx, own, [held, *args], kwargs, node)
     if isinstance(value, functools.partial):
         return call_outside_partial(ctx, value, held.text, args, kwargs, node)
@@ -230,6 +233,8 @@ def call_external(ctx: Lowering, held: External, args: list[Binding], kwargs: di
 @callee(Tup)
 def call_value(ctx: Lowering, held: Num | Ref | Tup, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """A call of a number, array or tuple: the program raises as Python does, after the arguments are evaluated."""
+    if isinstance(held, Num) and isinstance(held.operand.type, Unknown):
+        return call_unknown(ctx, held.operand, "this function", args, kwargs, node)
     if isinstance(held, Num) and not isinstance(held.operand.type, Scalar):
         raise UnsupportedSyntax("this cannot be called", ctx.loc(node), PLAIN)
     cls = exact_class(ctx, held, node)
@@ -397,7 +402,7 @@ def call_of_kind(ctx: Lowering, value: Any, name: str, args: list[Binding], kwar
         return call_function(ctx, value.__func__, [owner, *args], kwargs, node)
     if isinstance(value, type):
         make = functools.partial(construct, ctx, value, name, args, kwargs, node)
-        return in_pandas(ctx, value, name, node, make) if enters_pandas(ctx, value) else make()
+        return in_package(ctx, value, name, args, kwargs, node, make) if enters_package(ctx, value) else make()
     is_of_text = isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, str)
     if is_of_text:
         args = listed_for(ctx, Static(value.__self__), value.__name__, args, node)
@@ -418,7 +423,7 @@ def call_of_kind(ctx: Lowering, value: Any, name: str, args: list[Binding], kwar
         return of_samples
     if followed(ctx, value) or isinstance(value, types.FunctionType) and any(vars(c).get(value.__name__) is value for c in IN_PYTHON):
         call = functools.partial(call_function, ctx, value, args, kwargs, node)
-        return in_pandas(ctx, value, name, node, call) if enters_pandas(ctx, value) else call()
+        return in_package(ctx, value, name, args, kwargs, node, call) if enters_package(ctx, value) else call()
     if numba_kind(value) is not None or followed(ctx, seen_through(value)):
         return call_function(ctx, value, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)

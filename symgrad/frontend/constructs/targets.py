@@ -256,7 +256,8 @@ def set_by_class(ctx: Lowering, owner: Obj, name: str, value: Binding, node: ast
         ctx.apply(Bound(owner, "__setattr__", setter), [Static(name), value], {}, node)
         return True
     if not isinstance(setter, types.FunctionType):
-        raise UnsupportedSyntax(f"attribute {name!r} is assigned to: {cls.__name__} defines __setattr__", ctx.loc(node))
+        what = f"attribute {name!r} is assigned to: {cls.__name__} defines __setattr__"
+        raise UnsupportedSyntax(what, ctx.loc(node), "assign to a variable, or to an instance of a plain class")
     rely_on_entry(ctx, cls, "__setattr__")
     ctx.apply(Bound(owner, "__setattr__", setter), [Static(name), value], {}, node)
     return True

@@ -59,7 +59,7 @@ def spread_items(ctx: Lowering, spread: Binding, node: ast.expr) -> list[Binding
         return items
     if (indices := indices_of(items)) is not None:
         return [items.item(Const(k)) for k in indices]
-    refusal = UnsupportedSyntax("a star needs an iterable of known length", ctx.loc(node), "index it, or make it a tuple")
+    refusal = UnsupportedSyntax("a star needs an iterable of known length", ctx.loc(node), "name the items, as in x[0], x[1]")
     pinned_length(ctx, refusal, ctx.held(spread) if is_long(spread, ctx.state) else None)
     if refusal.pin is not None:
         raise refusal

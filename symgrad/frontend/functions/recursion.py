@@ -283,7 +283,9 @@ def lower_body(ctx: Lowering, source: Callee, forms: dict[str, Skeleton], record
             form = own_lists(ctx.skeleton(result, ctx.state))
             if any(leaf.form not in ("num", "array") for leaf in leaves(form)) or form.form not in RETURNED and form != OF_NOTHING:
                 raise UnsupportedSyntax(
-                    f"{source.name} calls itself and returns a value that is not a number, array or tuple", ctx.loc(node)
+                    f"{source.name} calls itself and returns a value that is not a number, array or tuple",
+                    ctx.loc(node),
+                    "write it as a loop",
                 )
             record.learn_result(form, parts_of_arguments(result, form, arguments))
             for location in places_in(result, form, ctx.state.heap):

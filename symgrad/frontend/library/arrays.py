@@ -153,7 +153,7 @@ def _array(copies: bool, any_class: bool = False) -> Any:
         try:
             name = None if dtype is None else named_dtype(dtype)
         except (ValueError, TypeError):
-            raise UnsupportedArgument(f"the dtype {dtype!r} is not supported", ctx.loc(node), spelling.OF_NUMBERS) from None
+            raise UnsupportedArgument(f"the dtype {dtype!r} is not supported", ctx.loc(node), spelling.instead_of_dtype(dtype)) from None
         array = make_array(ctx, args[0], name, copy, node)
         array = in_order(ctx, array, order, node) if order in ("C", "F") else array
         return of_rank(ctx, array, least, node) if least else array

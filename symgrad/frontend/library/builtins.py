@@ -436,7 +436,8 @@ def repr_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
 def hash_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     if (own := asked_of(ctx, args[0], "__hash__", [], node)) is not None:
         return own
-    raise UnsupportedSyntax("the hash of this is not known", ctx.loc(node), "use the values that it holds as the key")
+    hint = "use the value itself as a key, or compute the hash before and pass it as an argument"
+    raise UnsupportedSyntax("this hash differs between runs of the program", ctx.loc(node), hint)
 
 
 @special(format)

@@ -1,35 +1,73 @@
-"""Functions and classes of pandas: where their source is refused, the refusal names NumPy's way, at the call."""
+"""Calls that lead into an installed package: a function whose source is refused is called as it is; pandas has hints of its own."""
 
 from __future__ import annotations
 
 import ast
+import sys
+import sysconfig
+import types
 from collections.abc import Callable
 from typing import Any
 
 from symgrad.errors import SymgradError, UnknownFunction
-from symgrad.frontend.objects.reading import root_of
+from symgrad.frontend.objects.opaque import opaque
+from symgrad.frontend.objects.reading import LIBRARIES, root_of
 from symgrad.frontend.state.bindings import Binding
 from symgrad.frontend.state.context import Lowering
 
+Args = list[Binding]
+Words = dict[str, Binding]
+Call = Callable[[], Binding]
 PANDAS = "pandas"
 ARRAY = "use the array itself in its place"
-#: the replacements of functions and classes by name
+#: the replacements of functions and classes of pandas by name
 INSTEAD = {
     "Series": ARRAY,
     "Index": ARRAY,
     "DataFrame": "use one array for each column in its place",
     "concat": "write np.concatenate of the arrays, or np.column_stack for axis=1",
 }
+#: the folders of installed packages
+INSTALLED = tuple(sysconfig.get_path(kind) for kind in ("purelib", "platlib"))
 
 
-def enters_pandas(ctx: Lowering, value: Any) -> bool:
-    """Whether a call leads from other code into pandas."""
-    return root_of(value) == PANDAS and root_of(ctx.frame.source.function) != PANDAS
+def enters_package(ctx: Lowering, value: Any) -> bool:
+    """Whether a call leads from other code into an installed package."""
+    root = root_of(value)
+    if root in LIBRARIES or root == root_of(ctx.frame.source.function):
+        return False
+    return root == PANDAS or file_of(value).startswith(INSTALLED)
 
 
-def in_pandas(ctx: Lowering, value: Any, name: str, node: ast.AST, call: Callable[[], Binding]) -> Binding:
-    """The result of a call into pandas, or a refusal of the call."""
-    before = len(ctx.refusals)
+def file_of(value: Any) -> str:
+    """The file of a function or class; of one that a package has compiled from text, the file of the module that it names."""
+    if isinstance(value, types.FunctionType):
+        own = value.__globals__.get("__file__") or getattr(sys.modules.get(value.__module__), "__file__", None)
+        return str(own or value.__code__.co_filename)
+    methods = (entry for entry in vars(value).values() if isinstance(entry, types.FunctionType)) if isinstance(value, type) else ()
+    return next((file_of(method) for method in methods), "")
+
+
+def in_package(ctx: Lowering, value: Any, name: str, args: Args, kwargs: Words, node: ast.AST, call: Call) -> Binding:
+    """The result of a call into a package."""
+    if root_of(value) != PANDAS:
+        return unless_refused(ctx, value, name, args, kwargs, node, call)
+    if (result := attempted(ctx, call)) is not None:
+        return result
+    hint = INSTEAD.get(value.__name__, "compute it with NumPy, or call it before and pass the result")
+    raise UnknownFunction(f"{name} has no rule", ctx.loc(node), hint)
+
+
+def unless_refused(ctx: Lowering, value: Any, name: str, args: Args, kwargs: Words, node: ast.AST, call: Call) -> Binding:
+    """The result of a call whose source is read; if the source is refused, the function is called as one without a rule."""
+    result = attempted(ctx, call)
+    return opaque(ctx, value, name, args, kwargs, node) if result is None else result
+
+
+def attempted(ctx: Lowering, call: Call) -> Binding | None:
+    """The result of lowering a call, or None, and the state before it, if something in it is refused."""
+    before, entry, block = len(ctx.refusals), ctx.state, ctx.builder.block
+    ctx.state, length = entry.copy(), len(block.ops)
     try:
         result = call()
     except SymgradError:
@@ -37,8 +75,9 @@ def in_pandas(ctx: Lowering, value: Any, name: str, node: ast.AST, call: Callabl
     if result is not None and len(ctx.refusals) == before:
         return result
     del ctx.refusals[before:]
-    hint = INSTEAD.get(value.__name__, "compute it with NumPy, or call it before and pass the result")
-    raise UnknownFunction(f"{name} has no rule", ctx.loc(node), hint)
+    del block.ops[length:]
+    ctx.state = entry
+    return None
 
 
-__all__ = ["enters_pandas", "in_pandas"]
+__all__ = ["enters_package", "in_package", "unless_refused"]

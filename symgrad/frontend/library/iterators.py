@@ -109,7 +109,9 @@ def _combined(function: Any) -> Any:
         for arg in args:
             known = None if isinstance(arg, Num) else known_items(ctx, arg, node)
             if known is None and not isinstance(arg, Num):
-                raise UnsupportedSyntax(f"itertools.{function.__name__} needs a known number of items", ctx.loc(node))
+                raise UnsupportedSyntax(
+                    f"itertools.{function.__name__} needs a known number of items", ctx.loc(node), "write loops over range(len(x))"
+                )
             lists.append(unwrap(arg) if known is None else known)
         options = {} if function is itertools.zip_longest else {k: unwrap(v) for k, v in kwargs.items()}
         if function is itertools.zip_longest:

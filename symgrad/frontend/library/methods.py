@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import UnknownFunction, UnknownType, UnsupportedSyntax
+from symgrad.errors import UnknownFunction, UnknownType, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.calls.declared import call_function
 from symgrad.frontend.calls.distributions import call_distribution, distribution_of
 from symgrad.frontend.calls.rows import call_row
@@ -248,6 +248,10 @@ def array_put(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> 
 def array_view(ctx: Lowering, owner: Ref, args: list[Binding], node: ast.AST) -> Binding:
     """``x.view()``: another array with the same elements."""
     type_ = ctx.type_of(owner)
+    if args and isinstance(args[0], Static) and isinstance(args[0].value, type) and issubclass(args[0].value, np.ndarray):
+        if args[0].value is not np.ndarray:
+            what = f"an array is viewed as {args[0].value.__name__}, which derives from np.ndarray"
+            raise UnsupportedArgument(what, ctx.loc(node), "use the array itself, and functions in place of the methods of the class")
     same = not args or isinstance(args[0], Static) and args[0].value is np.ndarray or len(args) == 1 and is_of_dtype(ctx, owner, args[0])
     if not same or not isinstance(type_, Array) or not type_.shape:
         raise UnknownFunction("method 'view' of arrays has a rule without a dtype alone", ctx.loc(node), name="view", known=["astype"])

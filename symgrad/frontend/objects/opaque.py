@@ -24,6 +24,8 @@ from symgrad.text import last_word
 FOLLOWED = ("symgrad.ops.composed", "symgrad.functional.", "symgrad.implicit")
 #: those that call SciPy's formulas, whose source they lower
 READING = "symgrad.ops.composed.laws"
+#: functions of SciPy in C that write to no argument
+READING_ONLY = ("linear_sum_assignment",)
 #: keywords for arrays that a function writes to, besides those that begin with ``overwrite``
 OUTPUTS = ("out", "output")
 #: modules whose functions vary between calls
@@ -58,14 +60,17 @@ def is_read(ctx: Lowering, value: Any) -> bool:
 
 
 def source_of_library(value: Any) -> types.FunctionType | type | None:
-    """The function or class of a library that is called, if its source could be lowered."""
+    """The function or class of a library that is called, if its source could be lowered; one with a replacement is not tried."""
     source = value.__func__ if isinstance(value, types.MethodType) else value
-    return source if isinstance(source, types.FunctionType | type) and is_readable(source) else None
+    readable = isinstance(source, types.FunctionType | type) and is_readable(source) and instead_of(source) is None
+    return source if readable else None
 
 
 def may_write(value: Any, kwargs: dict[str, Binding]) -> bool:
     """Whether a SciPy function may write to its arguments. Those in C often do, those in Python where requested."""
     written_in_python = isinstance(value, np.ufunc | types.FunctionType | types.MethodType | type)
+    if getattr(value, "__name__", "") in READING_ONLY:
+        return False
     return not written_in_python or any(word in OUTPUTS or word.startswith("overwrite") for word in kwargs)
 
 
@@ -81,7 +86,7 @@ def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: di
     pure = pure or value in (print, repr, str, format, hash, type, id)
     if not pure:
         refuse_containers(ctx, name, [*args, *kwargs.values()], node, instead_of(value))
-    operands = [opaque_operand(ctx, a, node, instead_of(value)) for a in (*args, *kwargs.values())]
+    operands = [opaque_operand(ctx, a, node, instead_of(value), last) for a in (*args, *kwargs.values())]
     spelled = (
         name
         if root in ("numpy", "math", "builtins") and name.split(".")[0] in ("np", "math", *dir(__builtins__))
@@ -89,13 +94,13 @@ def opaque(ctx: Lowering, value: Any, name: str, args: list[Binding], kwargs: di
     )
     row = "opaque_pure" if pure and value is not print else "opaque"
     result = ctx.call(row, Const(value, spelled), *operands, names=tuple(kwargs))
-    if not pure:
+    if not pure and (root != "scipy" or may_write(value, kwargs)):
         touch(ctx, [*args, *kwargs.values()], result)
     return Num(result)
 
 
-def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST, hint: str | None = None) -> Operand:
-    """An operand of an opaque call; ``hint``: the way out if it is a function."""
+def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST, hint: str | None = None, name: str = "") -> Operand:
+    """An operand of an opaque call of ``name``; ``hint``: the way out if it is a function."""
     match binding:
         case External(value, text):
             ctx.rely(text, value)
@@ -106,7 +111,7 @@ def opaque_operand(ctx: Lowering, binding: Binding, node: ast.AST, hint: str | N
             return Const(value, owner_name(ctx, value))
         case Tup() | Obj() | Ref() | Num() | Static() | Maybe(inner=Num() | Static()) | OneOf():
             return with_tuples_in(ctx, binding, node)
-    raise UnknownFunction("a function cannot be passed to a function without a rule", ctx.loc(node), hint or IN_A_LOOP)
+    raise UnknownFunction(f"{name or 'a function'} has no rule, and a function is passed to it", ctx.loc(node), hint or IN_A_LOOP)
 
 
 def opaque_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
@@ -115,8 +120,13 @@ def opaque_method(ctx: Lowering, owner: Binding, name: str, args: list[Binding],
         what = f"a value that may be a list or array of the function is changed by {name!r}, and is in a list with values of other kinds"
         raise UnknownType(what, ctx.loc(node), "keep values of each kind in a separate list")
     function = ctx.call("opaque_attribute", opaque_operand(ctx, owner, node), attribute=name)
-    refuse_containers(ctx, f".{name}()", [*args, *kwargs.values()], node)
-    operands = [opaque_operand(ctx, a, node) for a in (*args, *kwargs.values())]
+    return call_unknown(ctx, function, f".{name}()", args, kwargs, node)
+
+
+def call_unknown(ctx: Lowering, function: Operand, name: str, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
+    """A call of a function that is not known at compile time."""
+    refuse_containers(ctx, name, [*args, *kwargs.values()], node)
+    operands = [opaque_operand(ctx, a, node, name=name) for a in (*args, *kwargs.values())]
     result = ctx.call("opaque", function, *operands, names=tuple(kwargs))
     touch(ctx, [*args, *kwargs.values()], result)
     return Num(result)

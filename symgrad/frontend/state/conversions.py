@@ -354,6 +354,7 @@ def spelled(path: tuple[Step, ...]) -> str:
 NUMBER_OF: dict[type[Binding], str] = {
     Bound: "add () to call it, or read it in a function of its own, declared with symgrad.constant or rule",
     Fun: "add () to call it",
+    Obj: "pass the number or array that it holds",
     Iter: "convert it with list, or advance it with next",
 }
 

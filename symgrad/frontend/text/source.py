@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.errors import SourceNotFound, StaleSource, UnsupportedSyntax
+from symgrad.errors import SourceNotFound, StaleSource, UnknownFunction, UnsupportedSyntax
 from symgrad.frontend.text.matching import KEPT, Place, copy_tree, lines_of, locate, parsed, texts_elsewhere, texts_of_file
 from symgrad.kinds import COMPILED, converts, numba_kind
 from symgrad.location import Loc
@@ -216,6 +216,9 @@ def definition(function: types.FunctionType) -> str:
 def stale(function: types.FunctionType, where: Loc) -> StaleSource:
     """The refusal of a text that no longer matches the function, with the line that reloads it."""
     what = f"the source of {describe(function)} does not match the compiled code"
+    loaded = getattr(sys.modules.get(function.__module__), "__file__", None)
+    if not os.path.exists(where.file) and loaded is not None and os.path.exists(loaded):  # a package has compiled it from a text
+        return StaleSource(f"{describe(function)} is compiled from a text that Python has not kept", where, UnknownFunction.default_hint)
     if not os.path.exists(where.file):
         return StaleSource(f"{what}: its name now refers to another source", where, "run the cell again")
     module = function.__module__
@@ -261,7 +264,9 @@ def _source(function: types.FunctionType, place: Place, text: str) -> Source:
     lines = lines_of(text)
     if isinstance(place.node, ast.AsyncFunctionDef):
         loc = Loc(code.co_filename, place.node.lineno, 0, 0, lines[place.node.lineno - 1])
-        raise UnsupportedSyntax("a coroutine cannot be differentiated", loc, hint="write it as a plain def")
+        raise UnsupportedSyntax(
+            "a coroutine cannot be differentiated", loc, hint="write it as a plain def, and call it without await and asyncio.run"
+        )
     node = copy_tree(place.node)
     assert isinstance(node, ast.FunctionDef | ast.Lambda)
     if isinstance(node, ast.FunctionDef):

@@ -77,7 +77,10 @@ def lambertw(z: Numbers, k: Any = 0, tol: Any = 1e-8) -> Any:
 
 def zeta(x: Numbers, q: Any = None) -> Any:
     """``scipy.special.zeta`` of Hurwitz, whose slope by ``q`` is known."""
-    need(q is not None, "scipy.special.zeta is supported with its second argument, q, and has a slope by q only")
+    need(
+        q is not None,
+        "scipy.special.zeta has a slope by its argument q only; call it in a function with a symgrad.custom_vjp",
+    )
     return zeta_row(x, q)
 
 

@@ -407,7 +407,7 @@ rule(
 missing(
     "singular_vectors(a) -> u, vh",
     _singular_vectors_law,
-    "vectors of the singular value zero are not given by the matrix; full_matrices=False leaves them out",
+    "vectors of the singular value zero are not given by the matrix; write full_matrices=False, which leaves them out",
     emit="np.linalg.svd(a)[::2]",
 )
 # no more columns than rows: Walter and Lehmann, Algorithmic Differentiation of Linear Algebra Functions (2010)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.errors import NoDerivative
+from symgrad.errors import NoDerivative, UnknownFunction
 from symgrad.ir.types import Array, Type
 from symgrad.ops.declare import constant, missing, rule
 from symgrad.ops.indexing import Extents
@@ -71,7 +71,8 @@ special("kl_div(x, y)", dx="log(x / y)", dy="1 - x / where(x == 0, 1.0, y)")
 
 def _no_slope(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     if settings["of"]:
-        raise NoDerivative(f"the derivative by {settings['of']} is not known", hint="SciPy does not compute it")
+        what = f"the derivative by {settings['of']} is not known, and SciPy does not compute it"
+        raise NoDerivative(what, hint=UnknownFunction.default_hint)
     return types[0]
 
 
