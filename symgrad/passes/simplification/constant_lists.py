@@ -7,7 +7,7 @@ The list is labelled with the user's name for it, where the user reads it by a n
 
 from __future__ import annotations
 
-from symgrad.ir.core import Block, Call, Const, For, Func, Op, Value, While, substitute, walk
+from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, While, substitute, walk
 from symgrad.passes.facts import halves_kept
 
 #: rows that only read their first operand, a list
@@ -20,7 +20,7 @@ def constant_lists(func: Func) -> Func:
 
     A list that is read at one place outside loops stays there.
     """
-    makers = {op.outs[0]: op for op in walk(func.body) if is_list_of_numbers(op)}
+    makers = {op.outs[0]: op for op in walk(func.body) if isinstance(op, Call) and is_list_of_numbers(op)}
     for value in changed_or_returned(func.body, makers):
         makers.pop(value, None)
     equal: dict[object, list[Value]] = {}
@@ -28,7 +28,7 @@ def constant_lists(func: Func) -> Func:
         equal.setdefault(tuple((type(item.value), repr(item.value)) for item in op.args if isinstance(item, Const)), []).append(value)
     repeated = {op for loop in walk(func.body) if isinstance(loop, For | While) for block in loop.blocks for op in walk(block)}
     first: list[Op] = []
-    replaced: dict[Value, Value] = {}
+    replaced: dict[Value, Operand] = {}
     for values in equal.values():
         maker, *others = (makers[value] for value in values)
         if others or maker in repeated:
@@ -44,11 +44,9 @@ def constant_lists(func: Func) -> Func:
     return func
 
 
-def is_list_of_numbers(op: Op) -> bool:
+def is_list_of_numbers(op: Call) -> bool:
     """Whether the op builds a list of numbers that are constants."""
-    if not isinstance(op, Call) or op.name != "list_of" or not op.args:
-        return False
-    return all(isinstance(item, Const) and type(item.value) in NUMBERS for item in op.args)
+    return op.name == "list_of" and bool(op.args) and all(isinstance(item, Const) and type(item.value) in NUMBERS for item in op.args)
 
 
 def changed_or_returned(block: Block, lists: dict[Value, Call]) -> set[Value]:
