@@ -127,9 +127,9 @@ def test_second_order_of_these(call: str, jit: bool) -> None:
 @pytest.mark.parametrize("matrix", ["np.outer(x, x)", "a @ a", "np.linalg.inv(a + np.eye(3))", "np.dot(a, a.T)", "np.tensordot(a, a, 1)"])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_one_axis_of_new_matrices_is_a_view(matrix: str, order: str) -> None:
-    given = {"x": array((3,), "f8", True), "a": np.array(array((3, 3), "f8", False), order=order), "s": 0.7}  # type: ignore[call-overload]
+    arguments = {"x": array((3,), "f8", True), "a": np.array(array((3, 3), "f8", False), order=order), "s": 0.7}  # type: ignore[call-overload]
     function = function_of(f"import numpy as np\ndef f(x, a, s):\n    m = {matrix}; y = m.reshape(-1); y[0] = s; return y, m * 2")
-    assert judged(function, given)[0] == "right"
+    assert judged(function, arguments)[0] == "right"
 
 
 def test_the_matrix_of_a_diagonal_is_new_memory() -> None:
