@@ -50,12 +50,15 @@ def expression(name: str, error: str, hint: str, old: str, new: str, runs: bool 
 
 # ------------------------------------------------------------------ statements
 
-way("a class in the function", SYNTAX, "write it outside the function", """
+way("a class in a loop", SYNTAX, "write it outside the function", """
 def f(a):
-    class Point:
-        value = 2.0
-    return Point.value * a * a
-""", ("def f(a):\n    class Point:\n        value = 2.0\n", "class Point:\n    value = 2.0\n\ndef f(a):\n"))  # fmt: skip
+    s = a
+    while s < 3.0:
+        class Point:
+            value = 2.0
+        s = s * Point.value
+    return s * a
+""", ("        class Point:\n            value = 2.0\n", ""), ("def f(a):\n", "class Point:\n    value = 2.0\n\ndef f(a):\n"))  # fmt: skip
 way("groups of exceptions", SYNTAX, "handle each class with except, without the star", """
 def f(a):
     try:

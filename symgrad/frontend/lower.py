@@ -13,6 +13,7 @@ from symgrad.frontend.attempt import Attempt
 from symgrad.frontend.calls import attributes
 from symgrad.frontend.constructs import (
     calls,
+    class_definitions,
     comprehensions,
     copying,
     expressions,
@@ -41,7 +42,22 @@ from symgrad.signature import Signature, is_relation
 
 #: importing these modules fills the tables
 CONSTRUCTS = (
-    *(arrays, attributes, builtins, calls, comparison, complexes, comprehensions, copying, expressions, factors, failing, folding, fourier),
+    *(
+        arrays,
+        attributes,
+        builtins,
+        calls,
+        class_definitions,
+        comparison,
+        complexes,
+        comprehensions,
+        copying,
+        expressions,
+        factors,
+        failing,
+        folding,
+        fourier,
+    ),
     *(iterators, keyed, lists, loops, managers, match, number_builtins, operators, ordering, raising, running, statements, truths),
     try_statements,
 )

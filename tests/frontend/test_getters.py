@@ -56,6 +56,8 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("batches", "*"): (3, "fields of a binding, for the name of a function in messages"),
     ("calls", "call_of_kind"): (1, "functions that classes of the standard library define in Python"),
     ("calls", "call_static"): (4, "marks that only objects of ours have"),
+    ("class_definitions", "*"): (5, "fields of nodes of syntax trees, and of a property that the program itself defines"),
+    ("starred", "fields_of"): (2, "which kind of class is called: its fields are written when it is defined"),
     ("classes", "*"): (6, "which kind of class is made: its fields are written when it is defined"),
     ("dicts", "combined"): (1, "a method of a set of ours"),
     ("iterables", "every_item"): (1, "a field of a binding"),

@@ -15,7 +15,7 @@ ANSWERS = {
     "sets that get such elements": "growing_sets", "dicts and sets that stand in such dicts": "growing_inner",
     "orders of lists of any length": "sorting",
     "items with parts": "sequences", "iteration": "iterables", "zip": "zipping", "one item more": "appending", "iterators": "stepping", "length, hasattr": "builtins", "conversions to numbers": "number_builtins", "sums, any, all": "folding",
-    "calls": "calls", "calls with a star": "starred", "methods": "methods", "methods of lists": "lists", "stores": "targets", "attributes that are assigned to": "assigned_attributes",
+    "calls": "calls", "calls with a star": "starred", "classes in functions": "class_definitions", "methods": "methods", "methods of lists": "lists", "stores": "targets", "attributes that are assigned to": "assigned_attributes",
     "reading": "conversions", "new objects": "heap", "names": "context", "joins": "joins", "joins of values of different kinds": "joined_choices", "what a join asks": "joinable", "forms": "abstract_values", "operands": "operands", "operands of loops and joins": "filling", "reach": "reach", "one of several": "enumerated",
     "texts and sets that are computed": "python_values", "absent": "absent", "kinds": "bindings", "states of the program": "program_state", "kinship": "kinship", "ranges, counters": "static_containers", "copies": "copying", "patterns": "match", "loops": "carried",
     "examples of a batch": "batches", "results of a batch": "batch_results", "tangents": "directional", "rules for tangents": "pushed",

@@ -197,20 +197,13 @@ def called_for_its_effect(x):
     return x * x
 
 
-@refused("ClassDef", error="UnsupportedSyntax", instead=lambda x: Point(x).value * x)
+@read("ClassDef")
 def class_inside(x):
     class Point:
         def __init__(self, value):
-            self.value = value
+            self.value = value * x
 
     return Point(x).value * x
-
-
-class Point:
-    """A class beside the function."""
-
-    def __init__(self, value):
-        self.value = value
 
 
 def without_groups(x):

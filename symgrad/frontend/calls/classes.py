@@ -207,6 +207,13 @@ def arguments_by_field(
 
 def super_of(ctx: Lowering, node: ast.AST) -> Binding:
     """``super()``: the instance, with lookup from the class after the one that defines the method."""
+    definitions = [ctx.definitions[held] for held, _ in ctx.stack if isinstance(held, tuple) and held in ctx.definitions]
+    if definitions:
+        held, _ = ctx.stack[-1]
+        if held not in ctx.definitions:
+            what = "super() is used in a function in a method of a class in a function"
+            raise UnsupportedSyntax(what, ctx.loc(node), "write it outside the function")
+        return Above(ctx.state.names[ctx.frame, parameters(held[0].args)[0]], ctx.definitions[held])
     frame: Frame | None = ctx.frame
     while frame is not None and frame.parent is not None:
         frame = frame.parent

@@ -41,6 +41,8 @@ def is_declared(ctx: Lowering, function: Any) -> bool:
 
 def call_function(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """Call a user function: by its declaration, or inlined."""
+    if ctx.methods and isinstance(function, types.FunctionType) and (own := ctx.methods.get(function)) is not None:
+        return ctx.apply(own, args, kwargs, node)
     if is_declared(ctx, function):
         return call_declared(ctx, function, args, kwargs, node)
     if (kind := numba_kind(function)) is not None:

@@ -180,7 +180,9 @@ def holds_function(ctx: Lowering, binding: Binding) -> bool:
 
 
 def is_held(ctx: Lowering, frame: Frame, function: ast.FunctionDef) -> bool:
-    """Whether the program can still reach a function created in a frame, which reads the frame's variables when it is called."""
+    """Whether the program may still reach a function created in a frame, which reads the frame's variables when it is called."""
+    if any(isinstance(statement, ast.ClassDef) for statement in function.body):
+        return True
     if not any(isinstance(node, ast.Lambda | ast.FunctionDef) for statement in function.body for node in ast.walk(statement)):
         return False
     arguments = [(frame, a.arg) for a in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]

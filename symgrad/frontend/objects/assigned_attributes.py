@@ -305,6 +305,9 @@ def can_be_assigned(owner: Any) -> bool:
 
 def check_assigned(ctx: Lowering, owner: Any, attr: str, node: ast.AST) -> None:
     """Refuse to assign to an attribute that is special in Python, or whose owner defines assignment itself."""
+    if isinstance(owner, type) and owner in ctx.defined_classes:
+        what = f"attribute {attr!r} of a class that the function defines is assigned to"
+        raise UnsupportedSyntax(what, ctx.loc(node), "keep it in a variable of the function")
     if isinstance(owner, type):
         check_class(ctx, owner, attr, node)
     is_other = isinstance(owner, types.ModuleType) and (type(owner) is not types.ModuleType or has_own_entry(owner, "__getattr__"))

@@ -86,7 +86,9 @@ def outside(ctx: Lowering, value: Any, text: str, name_: str) -> Binding:
     if any(is_namespace(value, owner.value) for owner, _ in ctx.assigned_outside):
         what = "the variables of a module, or the attributes of a class or function, are read as a dict, and one of them is assigned to"
         raise UnsupportedSyntax(what, ctx.builder.loc, "read it by its name")
-    if ctx.is_of_library(text) and has_literal(value):  # it never changes
+    home = ctx.external_names.get(text.partition(".")[0])
+    is_defined_here = isinstance(home, type) and home in ctx.defined_classes
+    if (is_defined_here or ctx.is_of_library(text)) and has_literal(value):  # it never changes
         return static_binding(value)
     suffix = conversion(value)
     if suffix:

@@ -132,6 +132,11 @@ class SharedState:
     keeps: list[Loc] = field(default_factory=list)  #: call sites of memoised functions
     loops: dict[Loc, tuple[str, ...]] = field(default_factory=dict)  #: the loops of the program, with their loop variables
     stack: list[Any] = field(default_factory=list)
+    methods: dict[Any, Any] = field(
+        default_factory=dict
+    )  #: placeholders of methods of classes that the program defines -> nested functions
+    definitions: dict[Any, type] = field(default_factory=dict)  #: nested functions, each with its frame -> the class whose method it is
+    defined_classes: set[type] = field(default_factory=set)  #: classes that the program defines
     forms: dict[Any, Any] = field(default_factory=dict)  #: loop-carried forms of each loop at its last lowering
     recursive: dict[Any, Any] = field(default_factory=dict)
     too_deep: set[Any] = field(default_factory=set)  #: functions that recurse with ever new forms of arguments, while they are lowered
