@@ -403,7 +403,13 @@ expression("compile", SYNTAX, "compile it before, outside of the function", "a *
 expression("breakpoint", SYNTAX, "leave it out; pdb.runcall(df.debug(x), x) steps through the derivative df",
            "a * a if breakpoint() is None else a", "a * a", runs=False)  # fmt: skip
 expression("input", SYNTAX, "read it before, and pass it as an argument", "float(input()) * a * a", "b * a * a", runs=False)
-expression("hash", SYNTAX, "use the value itself as a key, or compute the hash before and pass it as an argument", "a * {hash(a): b}[hash(a)]", "a * {'a': b}['a']")
+expression(
+    "hash",
+    SYNTAX,
+    "use the value itself as a key, or compute the hash before and pass it as an argument",
+    "a * {hash(a): b}[hash(a)]",
+    "a * {'a': b}['a']",
+)
 
 # ------------------------------------------------------------------ values
 
@@ -440,7 +446,7 @@ def f(x):
     u = np.linalg.svd(x.reshape(4, 1))[0]
     return (u * u).sum() + (x * x).sum()
 """, ("reshape(4, 1)", "reshape(4, 1), full_matrices=False"), runs=False)  # fmt: skip
-way("a result that is not one number", "NotScalar", "use vjp, or sum the output", """
+way("a result that is not one number", "NotScalar", "sum the output, or use symgrad.jacobian or symgrad.vjp", """
 def f(x):
     return 2.0 * x * x
 """, ("2.0 * x * x", "(2.0 * x * x).sum()"), runs=False)  # fmt: skip
