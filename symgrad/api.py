@@ -397,7 +397,7 @@ def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None
         )
     if isinstance(function, types.MethodType):
         hint = "decorate the method in its class, or use symgrad.grad(obj.method)"
-        raise BadArgument(f"{function.__qualname__} is bound to an instance, and can have no attributes", function_loc(function), hint)
+        raise BadArgument(f"{function.__qualname__} is bound to an instance, and can have no attributes", function_loc(plain_function(function)), hint)
     settings = options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify)
     if isinstance(function, staticmethod | classmethod):
         return type(function)(differentiable(function.__func__, wrt=wrt, argnums=argnums, no_grad=no_grad, has_aux=has_aux,

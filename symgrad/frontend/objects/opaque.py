@@ -62,8 +62,9 @@ def is_read(ctx: Lowering, value: Any) -> bool:
 def source_of_library(value: Any) -> types.FunctionType | type | None:
     """The function or class of a library that is called, if its source could be lowered; one with a replacement is not tried."""
     source = value.__func__ if isinstance(value, types.MethodType) else value
-    readable = isinstance(source, types.FunctionType | type) and is_readable(source) and instead_of(source) is None
-    return source if readable else None
+    if not isinstance(source, types.FunctionType | type) or instead_of(source) is not None:
+        return None
+    return source if is_readable(source) else None
 
 
 def may_write(value: Any, kwargs: dict[str, Binding]) -> bool:
