@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import os
+import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, Unpack, overload
@@ -22,7 +23,7 @@ from symgrad.files import write_file
 from symgrad.frontend.text.source import describe, from_source, plain_function
 from symgrad.jit import Jit
 from symgrad.marks import checkpoint, on_backward, stop_gradient
-from symgrad.parameters import Checkpoints, Wrt, options, resolve_wrt
+from symgrad.parameters import Checkpoints, Wrt, function_loc, options, resolve_wrt
 from symgrad.rules import constant, elementwise, rule
 from symgrad.runtime.batches import Axes
 from symgrad.saving import is_saved_module
@@ -395,6 +396,10 @@ def differentiable(function: Any = None, *, wrt: Wrt = None, argnums: Wrt = None
             jit=jit,
             verify=verify,
         )
+    if isinstance(function, types.MethodType):
+        hint = "decorate the method in its class, or use symgrad.grad(obj.method)"
+        what = f"{function.__qualname__} is bound to an instance, and can have no attributes"
+        raise BadArgument(what, function_loc(plain_function(function)), hint)
     settings = options("grad", wrt, argnums, has_aux, allow_unused, no_grad, jit, strict, verify)
     if isinstance(function, staticmethod | classmethod):
         return type(function)(differentiable(function.__func__, wrt=wrt, argnums=argnums, no_grad=no_grad, has_aux=has_aux,

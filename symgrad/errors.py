@@ -259,7 +259,7 @@ class NotActive(SymgradError):
 class NotScalar(SymgradError):
     """The gradient of a result that is not one number was requested."""
 
-    default_hint = "use vjp, or sum the output"
+    default_hint = "sum the output, or use symgrad.jacobian or symgrad.vjp"
 
 
 # ------------------------------------------------------------------ recorded tensors

@@ -17,7 +17,7 @@ import numpy as np
 from symgrad.abstraction import abstract_value, from_annotation, parse_signature, split_types
 from symgrad.errors import BadArgument, IntegerArgument, SourceNotFound
 from symgrad.frontend.text.source import body_nodes, local_names, read
-from symgrad.ir.types import Array, List, Scalar
+from symgrad.ir.types import DTYPES, Array, List, Scalar
 from symgrad.jit import Jit
 from symgrad.kinds import passed_instead, row_of, what_of
 from symgrad.location import Loc
@@ -306,7 +306,8 @@ def check_wrt(function: types.FunctionType, names: tuple[str, ...], signature: S
         if number_leaves(item):
             example = {Scalar: f"float({name})", Array: f"{name}.astype(float)"}.get(type(item))
             hint = None if example is None else f"pass floats, for example {example}"
-            raise IntegerArgument(f"{name} is {item}: integers and booleans have no gradient", loc, hint)
+            kind = f"an array of {np.dtype(DTYPES[item.dtype]).name}" if isinstance(item, Array) and item.dtype else str(item)
+            raise IntegerArgument(f"{name} is {kind}: integers and booleans have no gradient", loc, hint)
         row = row_of(item.value) if isinstance(item, Static) else None
         if row is not None:
             raise BadArgument(what_of(row, name), loc, passed_instead(row, name))

@@ -495,7 +495,7 @@ expression("tangents that are no tuple", "BadArgument", "jvp(f, (x,), (dx,))",
     "symgrad.jvp(lambda v: v * v * b, a, 1.0)[1]", "symgrad.jvp(lambda v: v * v * b, (a,), (1.0,))[1]", runs=False)  # fmt: skip
 expression("a parameter that there is not inside", "BadArgument", "its arguments are v",
     "symgrad.grad(lambda v: v * v, wrt='w')(a)", "symgrad.grad(lambda v: v * v, wrt='v')(a)", runs=False)  # fmt: skip
-expression("a gradient of an array inside", "NotScalar", "use vjp, or sum the output",
+expression("a gradient of an array inside", "NotScalar", "sum the output, or use symgrad.jacobian or symgrad.vjp",
     "symgrad.grad(lambda v: v * np.ones(2))(a)", "symgrad.grad(lambda v: (v * np.ones(2)).sum())(a)", runs=False)  # fmt: skip
 expression("random numbers of an unknown generator", SYNTAX,
     "replace it by statements of your own, or call it before and pass the result",

@@ -449,7 +449,7 @@ def f(x):
     u = np.linalg.svd(x.reshape(4, 1))[0]
     return (u * u).sum() + (x * x).sum()
 """, ("reshape(4, 1)", "reshape(4, 1), full_matrices=False"), runs=False)  # fmt: skip
-way("a result that is not one number", "NotScalar", "use vjp, or sum the output", """
+way("a result that is not one number", "NotScalar", "sum the output, or use symgrad.jacobian or symgrad.vjp", """
 def f(x):
     return 2.0 * x * x
 """, ("2.0 * x * x", "(2.0 * x * x).sum()"), runs=False)  # fmt: skip

@@ -22,6 +22,7 @@ from symgrad.frontend.text.source import Source
 from symgrad.ir.core import Call, Func, clone
 from symgrad.ir.types import Array, List, Scalar, Type, Unknown, is_complex
 from symgrad.location import Loc
+from symgrad.loops.reach import in_words
 from symgrad.paths import attributes_of_containers, belongs, part_at
 from symgrad.pipeline.runner import checked
 from symgrad.runtime.batches import BATCH
@@ -107,7 +108,7 @@ class Job:
             raise NotScalar("the output is not one number", self.result_loc())
         type_ = operands[0].type
         if not is_one_number(type_):
-            raise NotScalar(f"the output is {type_}, not one number", self.result_loc())
+            raise NotScalar(f"the output is {in_words(type_)}, not one number", self.result_loc())
         if self.request.holomorphic:
             self.check_complex([type_])
         elif is_complex(type_):

@@ -210,3 +210,12 @@ def test_each_call_of_a_second_derivative_stores_once() -> None:
     for k in (2, 3):
         assert second(POINT) == pytest.approx(6.0 * POINT * k)
         assert (f.__globals__["o"].n, f.__globals__["o"].log) == (k, [(n, POINT) for n in range(2, k + 1)])
+
+
+@pytest.mark.parametrize("change", ["n=x", "n=o.n * x, put=2.0", "put=x"])
+def test_a_changed_copy_of_a_dataclass_outside(change: str) -> None:
+    made_of = "import dataclasses\n@dataclasses.dataclass(frozen=True)\nclass Part:\n    n: float\n    put: float = 3.0\no = Part(2.0)\n"
+    f = function_of(f"{made_of}def f(x):\n    p = dataclasses.replace(o, {change})\n    return p.n * p.put * x\n")
+    value, slope = symgrad.value_and_grad(f)(POINT)
+    assert value == f(POINT)
+    assert slope == pytest.approx((f(POINT + 1e-6) - f(POINT - 1e-6)) / 2e-6, rel=1e-8)

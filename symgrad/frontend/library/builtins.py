@@ -317,11 +317,12 @@ def content_of(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> tupl
 def replace_(ctx: Lowering, args: Args, kwargs: Kwargs, node: ast.AST) -> Binding:
     """Another instance of a dataclass."""
     owner = args[0]
-    if not isinstance(owner, Obj) or not dataclasses.is_dataclass(owner.key.cls):
-        raise UnsupportedSyntax("dataclasses.replace is supported for instances made in the function", ctx.loc(node), "call the class")
-    content = dict(ctx.state.entries(owner.key))
-    fields = {f.name: content[f.name] for f in dataclasses.fields(owner.key.cls) if f.init}
-    return ctx.apply(Static(owner.key.cls), [], fields | kwargs, node)
+    cls = exact_class(ctx, owner, node)
+    if not dataclasses.is_dataclass(cls):
+        raise UnsupportedSyntax("dataclasses.replace takes an instance of a dataclass", ctx.loc(node), "call the class")
+    names = [one.name for one in dataclasses.fields(cls) if one.init and one.name not in kwargs]
+    fields = {name: getattr_(ctx, [owner, Static(name)], {}, node) for name in names}
+    return ctx.apply(Static(cls), [], fields | kwargs, node)
 
 
 @special(types.SimpleNamespace)
