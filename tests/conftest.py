@@ -38,10 +38,12 @@ def no_texts_kept() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True)
-def gradients_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def gradients_checked() -> Iterator[None]:
     """Every gradient that a test asks for is held to its argument: its form, and memory of its own."""
-    monkeypatch.setattr("symgrad.exits.checked", lambda: True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("symgrad.exits.checked", lambda: True)
+        yield
 
 
 @pytest.fixture

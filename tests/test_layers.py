@@ -67,34 +67,33 @@ FOR_NUMBA = {"runtime/folds.py", "runtime/memory.py", "runtime/matrices.py", "ru
              "runtime/circular.py", "runtime/counting.py", "runtime/kernel_schedules.py", "runtime/compiling.py", "runtime/lowering.py"}  # fmt: skip
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_imports_point_up(path: Path) -> None:
-    here = unit(path)
-    if here == FACE:
-        return
+#: the files of each module or package of symgrad
+PACKAGES: dict[str, list[Path]] = {}
+for file in FILES:
+    PACKAGES.setdefault(unit(file), []).append(file)
+
+
+@pytest.mark.parametrize("here", [name for name in PACKAGES if name not in (FACE, "__main__")])
+def test_imports_point_up(here: str) -> None:
     assert here in LEVELS, f"{here} has no row in this test's table"
-    for name in imported(path):
+    for path, name in ((path, name) for path in PACKAGES[here] for name in imported(path)):
         parts = name.split(".")
-        if parts[0] != "symgrad":
-            continue
-        if (here, name) in EXCEPTIONS:
+        if parts[0] != "symgrad" or (here, name) in EXCEPTIONS:
             continue
         there = parts[1] if len(parts) > 1 else FACE
-        if here == "__main__":
-            continue
         assert there != FACE, f"{path.name} imports the package's face"
         assert f"{'/'.join(parts[1:])}.py" not in FOR_NUMBA or path.relative_to(ROOT).as_posix() in FOR_NUMBA
         if here == "runtime":
             assert there in RUNTIME, f"runtime imports {name}"
-        assert there == here or LEVELS[there] < LEVELS[here], f"{here} imports {name}, which is not above it"
+        assert there == here or LEVELS[there] < LEVELS[here], f"{path.name} imports {name}, which is not above it"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_slow_modules_are_imported_late(path: Path) -> None:
-    if path.relative_to(ROOT).as_posix() in FOR_NUMBA:
-        return
-    for node in tree_of(path).body:
-        assert not {name.split(".")[0] for name in imports(node)} & LAZY or isinstance(node, ast.FunctionDef | ast.ClassDef | ast.If)
+@pytest.mark.parametrize("package", PACKAGES)
+def test_slow_modules_are_imported_late(package: str) -> None:
+    files = [path for path in PACKAGES[package] if path.relative_to(ROOT).as_posix() not in FOR_NUMBA]
+    for path, node in ((path, node) for path in files for node in tree_of(path).body):
+        late = isinstance(node, ast.FunctionDef | ast.ClassDef | ast.If)
+        assert late or not {name.split(".")[0] for name in imports(node)} & LAZY, path
 
 
 #: in ``ops`` the table and the program that derives its partials read each other, the latter inside a function
@@ -125,10 +124,10 @@ def imports_within(package: str) -> dict[str, set[str]]:
     }
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if unit(p) == "frontend"], ids=lambda p: p.stem)
-def test_no_function_of_the_frontend_imports(path: Path) -> None:
-    for function in ast.walk(tree_of(path)):
-        assert not isinstance(function, ast.FunctionDef | ast.Lambda) or not imports(function)
+def test_no_function_of_the_frontend_imports() -> None:
+    for path in PACKAGES["frontend"]:
+        for function in ast.walk(tree_of(path)):
+            assert not isinstance(function, ast.FunctionDef | ast.Lambda) or not imports(function), path
 
 
 def depth_of(node: ast.AST, depth: int = 0) -> int:
@@ -144,10 +143,12 @@ def depth_of(node: ast.AST, depth: int = 0) -> int:
     return deepest
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_modules_and_functions_are_short(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 500 or path.name == "derived.py", "a module has at most 500 lines"
-    for node in ast.walk(tree_of(path)):
+@pytest.mark.parametrize("package", PACKAGES)
+def test_modules_and_functions_are_short(package: str) -> None:
+    for path in PACKAGES[package]:
+        is_short = len(path.read_text(encoding="utf-8").splitlines()) <= 500
+        assert is_short or path.name == "derived.py", f"{path} has more than 500 lines"
+    for node in (node for path in PACKAGES[package] for node in ast.walk(tree_of(path))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or 0) - node.lineno + 1
             assert lines <= 60, f"{node.name} has {lines} lines, not at most 60"
@@ -159,13 +160,12 @@ def test_few_tables_are_laid_out_by_hand() -> None:
     assert not any("# fmt: off" in path.read_text(encoding="utf-8") for path in FILES)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_every_module_says_what_it_is(path: Path) -> None:
-    if not path.stat().st_size:
-        return
-    doc = ast.get_docstring(tree_of(path))
-    assert doc, "a module has a docstring"
-    assert len(doc.splitlines()) <= 7, "of at most six lines"
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_module_says_what_it_is(package: str) -> None:
+    for path in [path for path in PACKAGES[package] if path.stat().st_size]:
+        doc = ast.get_docstring(tree_of(path))
+        assert doc, f"{path} has no docstring"
+        assert len(doc.splitlines()) <= 7, f"the docstring of {path} has more than six lines"
 
 
 def test_the_pages_about_the_structure_are_true() -> None:

@@ -202,10 +202,10 @@ def note_what_decides(ctx: Lowering, entry: State, test: Operand, op: If) -> Non
     It is recorded for names that cannot be used after the branch, and for the function where a type is unknown after
     it.
     """
-    text = pinnable(ctx, Num(test))
-    for key, binding in list(ctx.state.names.items()) if text is not None else ():
-        if isinstance(binding, Broken) and binding.pin is None and not isinstance(entry.names.get(key), Broken):
-            ctx.state.names[key] = replace(binding, pin=text)
+    broken = {key: binding for key, binding in ctx.state.names.items() if isinstance(binding, Broken) and binding.pin is None}
+    broken = {key: binding for key, binding in broken.items() if not isinstance(entry.names.get(key), Broken)}
+    if broken and (text := pinnable(ctx, Num(test))) is not None:
+        ctx.state.names.update({key: replace(binding, pin=text) for key, binding in broken.items()})
     split = any(isinstance(out.type, Unknown) or isinstance(out.type, Array) and out.type.shape is None for out in op.outs)
     if split and (text := what_decides(ctx, test)) is not None:
         ctx.splits.append(text)
