@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from symgrad.frontend.state.bindings import Binding, Bound, Broken, Choice, Fun, Generator, HeapKey, Iter, Maybe, Obj, Ref, Static, Tup
+from symgrad.frontend.state.abstract_values import inner_of
+from symgrad.frontend.state.bindings import Binding, Bound, Broken, Choice, Fun, Generator, HeapKey, Iter, Obj, Ref, Static, Tup
 from symgrad.frontend.state.program_state import State
 from symgrad.ir.core import Const, Operand
-from symgrad.ir.types import List, Scalar, Type
 
 
 def can_be_called(binding: Binding) -> bool:
@@ -15,11 +15,6 @@ def can_be_called(binding: Binding) -> bool:
     if isinstance(binding, Choice):
         return can_be_called(binding.then) and can_be_called(binding.orelse)
     return isinstance(binding, Fun | Bound) or isinstance(binding, Static) and callable(binding.value)
-
-
-def is_of_numbers(type_: Type) -> bool:
-    """Whether a list holds numbers only, which share no memory with their source."""
-    return isinstance(type_, List) and isinstance(type_.item, Scalar)
 
 
 def is_same_number(a: Operand, b: Operand) -> bool:
@@ -66,9 +61,4 @@ def chooses_object(binding: Binding) -> bool:
     return holds_object(binding)
 
 
-def inner_of(binding: Binding) -> Binding:
-    """The binding without ``Maybe``."""
-    return binding.inner if isinstance(binding, Maybe) else binding
-
-
-__all__ = ["can_be_called", "chooses_object", "holds_object", "inner_of", "is_of_numbers", "reordered", "sites_of"]
+__all__ = ["can_be_called", "chooses_object", "holds_object", "reordered", "sites_of"]
