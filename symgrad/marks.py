@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.objects.reading import owner_name
@@ -13,21 +12,13 @@ from symgrad.frontend.state.tables import special
 from symgrad.frontend.values.exact import is_callable
 from symgrad.ir.core import Const
 from symgrad.ops.declare import constant, rule
+from symgrad.ops.shapes import same_law, second_law
 from symgrad.runtime import special as special_functions
 from symgrad.runtime.marks import checkpoint, on_backward, stop_gradient
 
-
-def _same(types: list[Any], settings: dict[str, Any], dim: Any) -> Any:
-    return types[0]
-
-
-def _second(types: list[Any], settings: dict[str, Any], dim: Any) -> Any:
-    return types[1]
-
-
-rule("on_backward(x, f)", _same, emit="x", alias="same", x_grad="seen_backward(f, out_grad)", f_grad=None)
+rule("on_backward(x, f)", same_law, emit="x", alias="same", x_grad="seen_backward(f, out_grad)", f_grad=None)
 # the result of the user's function of a cotangent is not differentiated again
-constant("seen_backward(f, g)", _second, emit="seen_backward(f, g)", alias="depends", effect=True)
+constant("seen_backward(f, g)", second_law, emit="seen_backward(f, g)", alias="depends", effect=True)
 
 
 @special(stop_gradient)

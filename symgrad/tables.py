@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
+
+Entered = TypeVar("Entered", bound=Callable[..., Any])
 
 
 def pairs(text: str) -> dict[str, str]:
@@ -24,6 +26,16 @@ def named(*functions: Callable[..., Any], **others: Callable[..., Any]) -> dict[
     {'len': <built-in function len>, 'max': <built-in function max>, 'largest': <built-in function max>}
     """
     return {function.__name__: function for function in functions} | others
+
+
+def entered(table: dict[Any, Any], *keys: Any) -> Callable[[Entered], Entered]:
+    """Return a decorator that enters a function in a table, under these keys."""
+
+    def enter(function: Entered) -> Entered:
+        table.update(dict.fromkeys(keys, function))
+        return function
+
+    return enter
 
 
 def counterparts(owner: Any, *functions: Callable[..., Any]) -> dict[Callable[..., Any], Callable[..., Any]]:

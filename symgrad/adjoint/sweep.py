@@ -19,6 +19,7 @@ from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder, know
 from symgrad.ops.declare import USER_ROWS
 from symgrad.ops.tangents import VECTORS
+from symgrad.tables import entered
 
 #: reverses one op; the last argument is its index in its block
 Reversal = Callable[["Sweep", Scope, Any, int], None]
@@ -28,12 +29,7 @@ TABLE: dict[str | type[Op], Reversal] = {}
 
 def reverses(*kinds: str | type[Op]) -> Callable[[Reversal], Reversal]:
     """Register a reversal for kinds of ops."""
-
-    def enter(reversal: Reversal) -> Reversal:
-        TABLE.update(dict.fromkeys(kinds, reversal))
-        return reversal
-
-    return enter
+    return entered(TABLE, *kinds)
 
 
 @dataclass(slots=True)

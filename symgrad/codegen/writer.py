@@ -17,8 +17,9 @@ from symgrad.codegen.seam import assign, negated, replaced, tuple_of
 from symgrad.codegen.texts import Mark
 from symgrad.codegen.unpacking import Unpacking
 from symgrad.codegen.views import with_memory
+from symgrad.ir.containers import is_number_list
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
-from symgrad.ir.types import UNKNOWN, Array, List, Scalar, Type
+from symgrad.ir.types import UNKNOWN, Array, Type
 from symgrad.ir.unbound import Unbound, is_undefined
 from symgrad.location import Loc
 from symgrad.ops.analysis.aliases import TAPES
@@ -94,11 +95,11 @@ class Writer(AssignmentWriter):
         if self.header.kernel:
             body = compiled_sooner(body)
         if self.header.is_read:
-            vectors = frozenset(self.name_of[p] for p in self.func.params if holds_numbers(p.type) or is_vector(p.type))
+            vectors = frozenset(self.name_of[p] for p in self.func.params if is_number_list(p.type) or is_vector(p.type))
             variables = frozenset(self.name_of.values()) | (self.names.namespace.keys() - {"np", "math"})
             named = [(name, value.type) for value, name in self.name_of.items()]
             single = frozenset(name for name, type_ in named if isinstance(type_, Array) and type_.dtype != "f64")
-            lists = frozenset(name for name, type_ in named if holds_numbers(type_))
+            lists = frozenset(name for name, type_ in named if is_number_list(type_))
             body = Unpacking(self.marks, self.header.lines, self.func.loc, variables, vectors, single, lists).function(body)
         if self.starts_again:
             body = [self.guarded(body)]
@@ -368,11 +369,6 @@ def bound_first(body: list[ast.stmt]) -> set[str]:
 def is_vector(type_: Type) -> bool:
     """Whether a type is that of an array of one axis."""
     return isinstance(type_, Array) and type_.rank == 1
-
-
-def holds_numbers(type_: Type) -> bool:
-    """Whether a type is that of a list of numbers."""
-    return isinstance(type_, List) and isinstance(type_.item, Scalar)
 
 
 def begin_unbound(func: Func) -> Iterator[Value]:

@@ -22,6 +22,11 @@ def is_of_numbers(type_: Type) -> bool:
     return isinstance(leaf(type_), Scalar)
 
 
+def is_number_list(type_: Type) -> bool:
+    """Whether the type is that of a list of numbers."""
+    return isinstance(type_, List) and isinstance(type_.item, Scalar)
+
+
 def is_of_lists(type_: Type) -> bool:
     """Whether the type is that of a list of lists."""
     return isinstance(type_, List) and isinstance(type_.item, List)
@@ -31,4 +36,4 @@ def is_container(value: Value) -> bool:
     return isinstance(value.type, List | Tape | Unknown | Box)
 
 
-__all__ = ["has_memory", "is_container", "is_of_lists", "is_of_numbers", "leaf"]
+__all__ = ["has_memory", "is_container", "is_number_list", "is_of_lists", "is_of_numbers", "leaf"]

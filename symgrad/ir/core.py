@@ -329,6 +329,11 @@ def same_operand(a: Operand, b: Operand) -> bool:
     return a is b or isinstance(a, Const) and isinstance(b, Const) and a.key() == b.key()
 
 
+def key_of(operand: Operand) -> Any:
+    """A key that is equal for equal operands."""
+    return operand.key() if isinstance(operand, Const) else operand
+
+
 def resolved(operand: Operand, table: Mapping[Value, Operand]) -> Operand:
     """The replacement of an operand; chains of replacements are followed."""
     while isinstance(operand, Value) and operand in table:
@@ -466,4 +471,4 @@ def invariant_ops(block: Block, varying: set[Value], may_move: Callable[[Call], 
 
 __all__ = ["FALSE", "NONE", "ONE", "TRUE", "UNDEF", "UNKNOWN", "ZERO", "Apply", "Block", "Call", "Const", "For", "Func", "If", "Op"]
 __all__ += ["Operand", "Undef", "Value", "While", "applied", "callees", "clone", "clone_block", "definitions"]
-__all__ += ["holds_complex", "invariant_ops", "operands_within", "reachable", "substitute", "uses", "walk"]
+__all__ += ["holds_complex", "invariant_ops", "key_of", "operands_within", "reachable", "substitute", "uses", "walk"]

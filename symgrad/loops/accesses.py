@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, While, walk
+from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, While, key_of, walk
 from symgrad.ir.types import Array, Scalar
-from symgrad.loops.writer import Writer, key_of
+from symgrad.loops.writer import Writer
 from symgrad.ops.declare import ROWS
 
 #: rows that read only the shape of an array

@@ -11,6 +11,7 @@ from typing import Any
 
 from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Undef, Value, While, walk
 from symgrad.ir.types import Array, Dim, Extent, List, Scalar, ShapeOf, Type, Undefined
+from symgrad.ir.unbound import is_undefined
 from symgrad.loops.bailouts import bail_out, if_zero, is_python, is_python_int
 from symgrad.loops.forms import DTYPES, Form, refuse, refuse_dtype, remember, stored
 from symgrad.loops.later_stores import LaterStores
@@ -297,7 +298,7 @@ class Context:
 
     def result(self, operand: Operand) -> Operand:
         """The operand that the function returns: a number, or memory."""
-        lowered = self.thing(operand) if not is_nothing(operand) else operand
+        lowered = self.thing(operand) if not is_undefined(operand) else operand
         if isinstance(lowered, Form):
             memory = self.materialised(operand).memory
             assert memory is not None
@@ -352,10 +353,6 @@ def counted_from(op: Op) -> Sequence[Operand]:
 COMPARING = frozenset({"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"})
 #: rows that access single elements of arrays, or read extents
 ELEMENTS = frozenset({"take", "set_at", "add_at", "extent"})
-
-
-def is_nothing(operand: Operand) -> bool:
-    return isinstance(operand, Const) and isinstance(operand.value, Undef)
 
 
 #: functions of matrices, which read each element several times

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from symgrad.ir.core import ZERO, Const, Operand, Value
+from symgrad.ir.core import ZERO, Const, Operand, Value, key_of
 from symgrad.ir.types import Array, Scalar, Type
 from symgrad.loops.reach import OutOfReach, dtype_in_words
-from symgrad.loops.writer import Writer, key_of, number, scalar
+from symgrad.loops.writer import Writer, number, scalar
 
 Index = tuple[Operand, ...]
 At = Callable[[Index], Operand]

@@ -24,14 +24,16 @@ from symgrad.ir.core import (
     Operand,
     Value,
     While,
+    key_of,
     operands_within,
     walk,
 )
 from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Type, Undefined, is_complex
+from symgrad.ir.unbound import is_undefined
 from symgrad.ir.walks import ops_within, read_in
 from symgrad.loops.arrays import as_float
 from symgrad.loops.bailouts import bail_out
-from symgrad.loops.context import Context, Frame, Stacks, Thing, is_nothing
+from symgrad.loops.context import Context, Frame, Stacks, Thing
 from symgrad.loops.forms import CHEAP, Form, as_kind, cast_to, mapped, refuse
 from symgrad.loops.lists import lists
 from symgrad.loops.numbers.complexes import OF_ARRAYS
@@ -40,7 +42,7 @@ from symgrad.loops.rows.stencils import neighbours
 from symgrad.loops.rows.table import COMPOSED, RULES, as_numpy_takes_it, pointwise, price_of, vector_name
 from symgrad.loops.tapes import slot_tapes
 from symgrad.loops.tapes.tapes import exemplify, lists_for_slot, parts_of
-from symgrad.loops.writer import Range, key_of, number, scalar
+from symgrad.loops.writer import Range, number, scalar
 from symgrad.ops.declare import ROWS
 from symgrad.passes.simplification.dce import dce
 
@@ -301,7 +303,7 @@ class Lowering(Context):
         """The operands passed to the parts of a slot."""
         if isinstance(slot.type, Undefined | Object):
             return []
-        if is_nothing(operand):
+        if is_undefined(operand):
             raise OutOfReach("a variable that is unbound on some path", self.writer.loc)
         value = self.thing(operand)
         match slot.type:

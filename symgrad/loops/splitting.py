@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, substitute, uses, walk
+from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, key_of, substitute, uses, walk
 from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape
 from symgrad.ir.walks import blocks_within
 from symgrad.loops.accesses import handed_on, stored_to
@@ -20,7 +20,7 @@ from symgrad.loops.context import Context, Thing, Turn
 from symgrad.loops.forms import CHEAP, Form, refuse
 from symgrad.loops.lists.packed import copied, extents_of, pack, unpack
 from symgrad.loops.reach import OutOfReach, in_words, named
-from symgrad.loops.writer import BOUNDED, Scope, Writer, key_of
+from symgrad.loops.writer import BOUNDED, Scope, Writer
 
 Finish = Callable[[Func, Writer], Func]
 

@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any, Literal
 
 import symgrad.ops.rows.kernel  # noqa: F401  (its rows are used here)
-from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, If, Op, Operand, Value
+from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, If, Op, Operand, Value, key_of
 from symgrad.ir.types import INT, Array, Scalar, kind_of
 from symgrad.location import NOWHERE, Loc
 from symgrad.loops.reach import OutOfReach, check_integers
@@ -34,11 +34,6 @@ BOUNDED: dict[str, Callable[..., int]] = {
     "minimum": max,
 }
 INDEX_NAMES = ("%i", "%j", "%k", "%l", "%m", "%n")
-
-
-def key_of(operand: Operand) -> Any:
-    """A key that is equal for equal operands."""
-    return operand.key() if isinstance(operand, Const) else operand
 
 
 def number(operand: Operand) -> int | None:

@@ -284,6 +284,16 @@ def same_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return types[0]
 
 
+def second_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """The result is as the second operand."""
+    return types[1]
+
+
+def nothing_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
+    """There is no result."""
+    return ()
+
+
 def as_array(of: Type) -> Type:
     """Return the type of an operand converted to an array."""
     return Array(dtype_of(of), shape_of(of)) if of.is_number else Array(None, None)

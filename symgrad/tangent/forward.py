@@ -20,6 +20,7 @@ from symgrad.ir.types import Array, List, Scalar, Tape, Type
 from symgrad.ir.unbound import Unbound, is_undefined
 from symgrad.ops.build import Builder, know
 from symgrad.ops.declare import ROWS
+from symgrad.tables import entered
 
 #: emits one op with its tangents at the builder's insertion point
 Push = Callable[["Forward", Any], None]
@@ -31,12 +32,7 @@ Functions = Callable[[Func, tuple[int, ...], tuple[int, ...]], Func]
 
 def pushes(*kinds: str | type[Op]) -> Callable[[Push], Push]:
     """Register a tangent function for kinds of ops."""
-
-    def enter(push: Push) -> Push:
-        TABLE.update(dict.fromkeys(kinds, push))
-        return push
-
-    return enter
+    return entered(TABLE, *kinds)
 
 
 def hinted(value: Operand) -> str:

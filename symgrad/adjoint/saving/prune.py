@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.analysis.memory import Memory
 from symgrad.adjoint.analysis.reductions import cleared
-from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While, operands_within, resolved, substitute
+from symgrad.ir.core import Block, Call, For, Func, If, Op, Operand, Value, While, key_of, operands_within, resolved, substitute
 from symgrad.ir.layout import Layout
 from symgrad.ir.types import Array, Scalar
 from symgrad.ops.declare import ROWS
@@ -181,10 +181,10 @@ def not_again(whole: Scope, scopes: Mapping[Block, Scope]) -> None:
 
 def recomputed_value(op: Call, scope: Scope | None, known: dict[Block, Known]) -> Value | None:
     """The value of the forward half that the op computes once more."""
-    key = key_of(op)
+    key = call_key(op)
     while key is not None and scope is not None:
         if scope.block not in known:
-            known[scope.block] = {k: o.outs[0] for o in reversed(scope.block.ops) if isinstance(o, Call) and (k := key_of(o)) is not None}
+            known[scope.block] = {k: o.outs[0] for o in reversed(scope.block.ops) if isinstance(o, Call) and (k := call_key(o)) is not None}
         candidate = known[scope.block].get(key)
         if candidate is not None and candidate.type == op.outs[0].type:
             return candidate
@@ -192,17 +192,13 @@ def recomputed_value(op: Call, scope: Scope | None, known: dict[Block, Known]) -
     return None
 
 
-def key_of(op: Call) -> Hashable | None:
+def call_key(op: Call) -> Hashable | None:
     """A key that is equal for ops that compute the same elements; None for ops that cost no more than obtaining a saved value."""
     row = ROWS[op.name]
     if not row.elementwise or row.cheap or row.consumes or row.effect or len(op.outs) != 1:
         return None
-    operands = tuple(operand_key(a) for a in op.args)
+    operands = tuple(key_of(a) for a in op.args)
     return (op.name, operands, tuple((name, repr(value)) for name, value in op.settings.items() if name != "via"))
-
-
-def operand_key(operand: Operand) -> Hashable:
-    return operand.key() if isinstance(operand, Const) else operand
 
 
 # ------------------------------------------------------------------ copies of cotangents

@@ -14,9 +14,10 @@ from symgrad.frontend.state.abstract_values import decided
 from symgrad.frontend.state.bindings import Binding, Location, Ref, Step
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.reach import memory_held
-from symgrad.frontend.state.tables import SPREAD, entered
+from symgrad.frontend.state.tables import SPREAD
 from symgrad.ir.core import FALSE, TRUE, Block, Const, If, Operand, Value
 from symgrad.ir.types import join
+from symgrad.tables import entered
 
 Bases = list[tuple[Ref, Operand]]
 

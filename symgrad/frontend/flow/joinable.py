@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from symgrad.frontend.state.abstract_values import inner_of
 from symgrad.frontend.state.bindings import (
     Binding,
     Bound,
@@ -15,7 +16,6 @@ from symgrad.frontend.state.bindings import (
     Generator,
     HeapKey,
     Iter,
-    Maybe,
     Obj,
     Partial,
     Ref,
@@ -24,7 +24,6 @@ from symgrad.frontend.state.bindings import (
 )
 from symgrad.frontend.state.program_state import State
 from symgrad.ir.core import Const, Operand
-from symgrad.ir.types import List, Scalar, Type
 
 
 def can_be_called(binding: Binding) -> bool:
@@ -45,11 +44,6 @@ def with_parts(binding: Binding, change: Callable[[Binding], Binding]) -> Bindin
             named = tuple((name, change(held)) for name, held in kwargs)
             return replace(binding, function=change(function), args=tuple(map(change, args)), kwargs=named)
     return binding
-
-
-def is_of_numbers(type_: Type) -> bool:
-    """Whether a list holds numbers only, which share no memory with their source."""
-    return isinstance(type_, List) and isinstance(type_.item, Scalar)
 
 
 def is_same_number(a: Operand, b: Operand) -> bool:
@@ -96,10 +90,4 @@ def chooses_object(binding: Binding) -> bool:
     return holds_object(binding)
 
 
-def inner_of(binding: Binding) -> Binding:
-    """The binding without ``Maybe``."""
-    return binding.inner if isinstance(binding, Maybe) else binding
-
-
-__all__ = ["can_be_called", "chooses_object", "holds_object", "inner_of", "is_of_numbers", "reordered", "sites_of"]
-__all__ += ["with_parts"]
+__all__ = ["can_be_called", "chooses_object", "holds_object", "reordered", "sites_of", "with_parts"]

@@ -10,7 +10,7 @@ from symgrad.errors import UnsureAlias
 from symgrad.frontend.flow.branch_sides import Side, only_where, passed_on
 from symgrad.frontend.flow.exposed import expose_on_both, hand_on, is_exposed, join_exposed, make_for_caller
 from symgrad.frontend.flow.filling import operands_of
-from symgrad.frontend.flow.joinable import can_be_called, chooses_object, holds_object, inner_of, is_of_numbers, is_same_number, sites_of
+from symgrad.frontend.flow.joinable import can_be_called, chooses_object, holds_object, is_same_number, sites_of
 from symgrad.frontend.flow.joined_choices import JoinedChoices
 from symgrad.frontend.flow.joined_rows import own_items, own_rows, row_in_both, rows_left, share_rows
 from symgrad.frontend.state.abstract_values import (
@@ -18,6 +18,7 @@ from symgrad.frontend.state.abstract_values import (
     Skeleton,
     arrays_in,
     constant_of,
+    inner_of,
     leaf_names,
     leaves,
     merge,
@@ -51,6 +52,7 @@ from symgrad.frontend.state.path_conditions import in_all
 from symgrad.frontend.state.program_state import CODE, NO_LOCATIONS, RAISED, State
 from symgrad.frontend.state.reach import memory_held, memory_within, objects_in, parts_of, reached, tuple_and_items
 from symgrad.identity import Same
+from symgrad.ir.containers import is_number_list
 from symgrad.ir.core import FALSE, TRUE, UNDEF, Block, Const, If, Operand
 from symgrad.ir.types import BOOL, Object, join
 from symgrad.location import Loc
@@ -464,7 +466,7 @@ class Joining(JoinedChoices):
         known = [v.type for v, there in zip(values, present, strict=True) if there]
         location = Location(None, self.op.loc)
         self.state.memory[location] = self.out(values[0], values[1], functools.reduce(join, known), None)
-        if is_of_numbers(self.state.memory[location].type):
+        if is_number_list(self.state.memory[location].type):
             return Ref(location)
         for content, side in zip(contents, sides, strict=True):
             for item in [content] if isinstance(content, Ref) else [b for _, b in content]:

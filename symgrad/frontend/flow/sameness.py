@@ -12,14 +12,15 @@ from typing import Any
 
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.flow.flow import branch
-from symgrad.frontend.flow.joinable import is_of_numbers
 from symgrad.frontend.state.abstract_values import decided
 from symgrad.frontend.state.bindings import MISSING, Binding, HeapKey, Obj, Ref
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.program_state import State
 from symgrad.frontend.state.reach import reached
-from symgrad.frontend.state.tables import SPREAD, entered
+from symgrad.frontend.state.tables import SPREAD
+from symgrad.ir.containers import is_number_list
 from symgrad.ir.core import FALSE, TRUE, Const, Operand
+from symgrad.tables import entered
 
 
 @entered(SPREAD, "changed")
@@ -74,7 +75,7 @@ def what_it_holds(ctx: Lowering, key: HeapKey, before: Any, own: Any) -> Any:
     if isinstance(content, Ref):
         copy = ctx.make(ctx.call("list_slice", ctx.read(content), Const(None), Const(None), Const(None)))
         assert isinstance(copy, Ref)
-        if not is_of_numbers(ctx.type_of(copy)):
+        if not is_number_list(ctx.type_of(copy)):
             ctx.state.pair(copy.location, content.location)
         return copy
     changes_length = key.kind == "list" and not isinstance(before, Ref) and len(content) != len(before)

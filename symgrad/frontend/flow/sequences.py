@@ -20,9 +20,10 @@ from symgrad.frontend.state.bindings import NO_KEYS, Binding, HeapKey, Link, Obj
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.program_state import State
 from symgrad.frontend.state.reach import count_ways, holders, memory_within, objects_around, objects_in
-from symgrad.frontend.state.tables import PARTS, entered
+from symgrad.frontend.state.tables import PARTS
 from symgrad.ir.core import FALSE, UNDEF, Call, Operand, Value
 from symgrad.ir.types import UNDEFINED, Array, List, Scalar, Struct, Type
+from symgrad.tables import entered
 
 DIFFERENT = "the items of a list are of different kinds"
 FEW = 8  #: up to this many static items are unrolled

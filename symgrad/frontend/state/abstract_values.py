@@ -397,8 +397,8 @@ def leaf_names(form: Skeleton, name: str) -> list[str]:
 def item_of(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> list[Binding]:
     """The parts of a tuple or object, one for each item of its form; ``MISSING`` for each if it does not have the form."""
     if form.form == "maybe":
-        return [MISSING if binding == form.same else _inner(binding)]
-    binding = _inner(binding)
+        return [MISSING if binding == form.same else inner_of(binding)]
+    binding = inner_of(binding)
     if form.form == "view" and isinstance(binding, Ref):
         operands = [o for step in binding.path for o in step.operands]
         return [Num(o) for o, fixed in zip(operands, (o for step in form.same[1] for o in step.operands), strict=True) if fixed is UNDEF]
@@ -415,7 +415,7 @@ def item_of(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> li
     return [MISSING] * len(form.items)
 
 
-def _inner(binding: Binding) -> Binding:
+def inner_of(binding: Binding) -> Binding:
     """The binding without ``Maybe``."""
     return binding.inner if isinstance(binding, Maybe) else binding
 
@@ -470,7 +470,7 @@ def arrays_in(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> 
         return own + [x for item, part in parts for x in arrays_in(item, part, heap)]
     if form.form not in ("num", "array", "oneof"):
         return [None] * len(form.items)
-    binding = _inner(binding)
+    binding = inner_of(binding)
     return [binding if isinstance(binding, Ref) else None]
 
 
@@ -490,7 +490,7 @@ def with_arrays(binding: Binding, refs: Mapping[Location, Ref]) -> Binding:
 
 def objects_of(binding: Binding, form: Skeleton, heap: Mapping[HeapKey, Any]) -> list[HeapKey | None]:
     """The object behind each "object" of a form in a binding, None where there is none."""
-    held = _inner(binding)
+    held = inner_of(binding)
     own = [held.key if isinstance(held, Obj) else None] if form.form == "object" else []
     if form.form in ("tuple", "object", "maybe") and not (form.form == "object" and form.same[2] is None):
         own += [k for item, part in zip(item_of(binding, form, heap), form.items, strict=True) for k in objects_of(item, part, heap)]

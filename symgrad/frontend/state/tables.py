@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from symgrad.frontend.state.bindings import Binding
+from symgrad.tables import entered
 
 Lowering = Any  #: the state, which is in a layer above the tables
 Lower = Callable[[Lowering, Any], Binding]
@@ -19,7 +20,6 @@ LowerStatement = Callable[[Lowering, Any, list[ast.stmt]], bool | None]
 Special = Callable[[Lowering, list[Binding], dict[str, Binding], ast.AST], Binding]
 Call = Callable[[Lowering, Any, list[Binding], dict[str, Binding], ast.AST], Binding]
 Method = Callable[[Lowering, Any, list[Binding], ast.AST], Binding]
-Entered = TypeVar("Entered", bound=Callable[..., Any])
 
 EXPRESSIONS: dict[type[ast.AST], Lower] = {}
 STATEMENTS: dict[type[ast.AST], LowerStatement] = {}
@@ -34,16 +34,6 @@ PARTS: dict[str, Callable[..., Any]] = {}
 SPECIAL: dict[Any, Special] = {}
 #: the hint for a call of something that is no function
 PLAIN = "call a plain function or method in its place"
-
-
-def entered(table: dict[Any, Any], *keys: Any) -> Callable[[Entered], Entered]:
-    """Enter a function into a table of constructs."""
-
-    def enter(function: Entered) -> Entered:
-        table.update(dict.fromkeys(keys, function))
-        return function
-
-    return enter
 
 
 def expression(*kinds: type[ast.AST]) -> Callable[[Lower], Lower]:

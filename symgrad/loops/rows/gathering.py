@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from symgrad.ir.core import FALSE, NONE, ONE, TRUE, ZERO, Call, Const, Operand, Value
+from symgrad.ir.core import FALSE, NONE, ONE, TRUE, ZERO, Call, Const, Operand, Value, key_of
 from symgrad.ir.types import Scalar
 from symgrad.loops.arrays import axes, constant, dtype_of
 from symgrad.loops.bailouts import bail_out
@@ -12,7 +12,7 @@ from symgrad.loops.context import Context, Thing
 from symgrad.loops.forms import Form, Index, cast_to, filled, mapped, stored, view_of_form
 from symgrad.loops.paths import reshape_extents, reshaped
 from symgrad.loops.reach import OutOfReach, function_in_words
-from symgrad.loops.writer import key_of, number, scalar
+from symgrad.loops.writer import number, scalar
 
 
 def order_of(lowering: Context, op: Call, rank: int) -> Form:

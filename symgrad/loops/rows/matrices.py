@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from symgrad.ir.core import Block, Call, Operand, Value
+from symgrad.ir.core import Block, Call, Operand, Value, key_of
 from symgrad.ir.types import INT
 from symgrad.loops.context import Context
 from symgrad.loops.forms import Form, view_of_form
 from symgrad.loops.rows.reductions import innermost
-from symgrad.loops.writer import key_of
 
 
 def transposed(form: Form) -> Form:

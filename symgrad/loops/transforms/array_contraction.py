@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Block, Call, For, Op, Operand, Value, walk
+from symgrad.ir.core import Block, Call, For, Op, Operand, Value, key_of, walk
 from symgrad.ir.types import Array, Scalar
 from symgrad.loops.accesses import stored_to
 from symgrad.loops.uses import Uses
-from symgrad.loops.writer import Writer, key_of, scalar
+from symgrad.loops.writer import Writer, scalar
 
 Keys = tuple[object, ...]
 #: dtypes of Python numbers

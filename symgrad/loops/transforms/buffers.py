@@ -6,11 +6,11 @@ dead. An array that each iteration creates is allocated once, before the loop.
 
 from __future__ import annotations
 
-from symgrad.ir.core import Block, Call, For, Op, Operand, Value, While, substitute, walk
+from symgrad.ir.core import Block, Call, For, Op, Operand, Value, While, key_of, substitute, walk
 from symgrad.ir.types import Array
 from symgrad.loops.accesses import Access, is_apart, summary
 from symgrad.loops.uses import Uses
-from symgrad.loops.writer import Writer, key_of
+from symgrad.loops.writer import Writer
 
 
 def buffers(block: Block, writer: Writer) -> None:

@@ -6,9 +6,9 @@ created it is short. A check may be stricter than necessary: a loop that runs ze
 
 from __future__ import annotations
 
-from symgrad.ir.core import Block, Call, Const, For, Op, Operand, Value, While
+from symgrad.ir.core import Block, Call, Const, For, Op, Operand, Value, While, key_of
 from symgrad.ir.types import Scalar
-from symgrad.loops.writer import key_of, number
+from symgrad.loops.writer import number
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import is_pure
 

@@ -9,8 +9,7 @@ overflows is a false alarm: the kernel is left, and the NumPy code gives the sam
 
 from __future__ import annotations
 
-from symgrad.ir.core import Block, Call, Const, For, Op, Operand, Value, substitute, uses
-from symgrad.loops.writer import key_of
+from symgrad.ir.core import Block, Call, Const, For, Op, Operand, Value, key_of, substitute, uses
 from symgrad.ops.build import Builder
 
 #: operands that make the result non-finite if they are non-finite

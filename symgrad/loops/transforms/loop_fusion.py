@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, While, substitute, walk
+from symgrad.ir.core import Block, Call, For, If, Op, Operand, Value, While, key_of, substitute, walk
 from symgrad.loops.accesses import Access, Summary, arrays, conflict, handed_on, is_apart, linear, seen_from, summary
-from symgrad.loops.writer import Writer, key_of
+from symgrad.loops.writer import Writer
 
 #: how many preceding ops are searched for a nest
 NEAR = 40

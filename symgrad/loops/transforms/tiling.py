@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, Op, Operand, Value, clone_block, definitions, substitute, walk
+from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, Op, Operand, Value, clone_block, definitions, key_of, substitute, walk
 from symgrad.ir.types import INT, Array, Scalar
 from symgrad.loops.accesses import SHAPES, Summary, handed_on, seen_from, summary
 from symgrad.loops.arrays import constant
 from symgrad.loops.transforms.tiling_legality import Kind, Part, Region, running
-from symgrad.loops.writer import Writer, key_of, number
+from symgrad.loops.writer import Writer, number
 
 #: the length of a strip, and for nests with inner loops the number of elements that one of these traverses
 STRIP, ELEMENTS = 256, 4096

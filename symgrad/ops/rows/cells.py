@@ -11,6 +11,7 @@ from typing import Any
 from symgrad.ir.types import FLOAT, Array, Dim, List, ShapeOf, Type
 from symgrad.ops.declare import missing
 from symgrad.ops.indexing import Extents
+from symgrad.ops.shapes import float_law, same_law
 
 RANKS = (1, 2, 3)
 WHY = "it is printed only"
@@ -41,14 +42,6 @@ def _array(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return Array("f64", types[1].shape if len(types) > 1 and isinstance(types[1], ShapeOf) else (Dim("?"),), "C")
 
 
-def _cell(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return FLOAT
-
-
-def _same(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return types[0]
-
-
 missing("to_list(x)", _nested, WHY, emit="x.tolist()")
 missing("zeros_list(shape)", _zeros, WHY, emit="[0.0] * shape[0]")
 missing("array_of_cells(l)", _array, WHY, emit="np.array(l)")
@@ -56,8 +49,8 @@ missing("array_of_lists(l, shape)", _array, WHY, emit="np.array(l).reshape(shape
 for _rank in RANKS:
     _names = "ijk"[:_rank]
     _place = "l" + "".join(f"[{n}]" for n in _names)
-    missing(f"cell{_rank}(l, {', '.join(_names)})", _cell, WHY, emit=_place)
-    missing(f"set_cell{_rank}(l, v, {', '.join(_names)})", _same, WHY, emit=f"{_place} = v", consumes=True)
-    missing(f"add_cell{_rank}(l, v, {', '.join(_names)})", _same, WHY, emit=f"{_place} += v", consumes=True)
+    missing(f"cell{_rank}(l, {', '.join(_names)})", float_law, WHY, emit=_place)
+    missing(f"set_cell{_rank}(l, v, {', '.join(_names)})", same_law, WHY, emit=f"{_place} = v", consumes=True)
+    missing(f"add_cell{_rank}(l, v, {', '.join(_names)})", same_law, WHY, emit=f"{_place} += v", consumes=True)
 
 __all__ = ["RANKS", "nested"]

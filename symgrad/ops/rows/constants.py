@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.errors import UnsupportedArgument
-from symgrad.ir.types import BOOL, UNKNOWN, Array, Dim, Extent, Scalar, Type
+from symgrad.ir.types import UNKNOWN, Array, Dim, Extent, Scalar, Type
 from symgrad.ops.declare import RUNTIME, constant, missing, rule
 from symgrad.ops.indexing import Extents
 from symgrad.ops.rows.arrays import order_law
-from symgrad.ops.shapes import array_or_scalar, dtype_of, given_shape, is_none, rank_of, shape_of
+from symgrad.ops.shapes import array_or_scalar, bool_law, dtype_of, given_shape, is_none, rank_of, shape_of
 from symgrad.ops.signatures import QUADRATURE
 
 
@@ -40,10 +40,6 @@ def _diagonal_indices_law(types: list[Type], settings: dict[str, Any], dim: Exte
     if rank_of(types[0]) != 2:
         raise UnsupportedArgument("np.diag_indices_from is supported for matrices", hint="use np.arange for each axis")
     return _indices_law(types, settings, dim)
-
-
-def _bool_scalar(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return BOOL
 
 
 def _grid_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -116,7 +112,7 @@ constant("triu_indices(n, k=0) -> rows, columns", _indices_law, emit="np.triu_in
 constant("tril_indices(n, k=0) -> rows, columns", _indices_law, emit="np.tril_indices(n, k)")
 constant("diag_indices(n) -> rows, columns", _indices_law, emit="np.diag_indices(n)")
 constant('tri(n, m, k=0, dtype="f64")', _tri_law, emit="np.tri(n, m, k, dtype)")
-constant("array_equal(x, y)", _bool_scalar)
-constant("allclose(x, y, rtol=1e-05, atol=1e-08)", _bool_scalar, emit="np.allclose(x, y, rtol, atol)")
+constant("array_equal(x, y)", bool_law)
+constant("allclose(x, y, rtol=1e-05, atol=1e-08)", bool_law, emit="np.allclose(x, y, rtol, atol)")
 constant("refuse(what='')", _refusing_law)
-constant("is_array(x)", _bool_scalar, emit="isinstance(x, np.ndarray)")
+constant("is_array(x)", bool_law, emit="isinstance(x, np.ndarray)")

@@ -11,10 +11,7 @@ from symgrad.ir.core import Func
 from symgrad.ir.types import UNKNOWN, Type
 from symgrad.ops.declare import constant, missing, rule
 from symgrad.ops.indexing import Extents
-
-
-def _first(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return types[0]
+from symgrad.ops.shapes import same_law
 
 
 def _gradient(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -25,11 +22,11 @@ def _gradient(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type
 # ``actives`` of the operands are differentiated; the others, each ``held``, are residuals
 rule(
     "custom(value, *rest, func=None, actives=0)",
-    _first,
+    same_law,
     emit="value",
     alias="same",
     value_grad=None,
     rest_grad="custom_backward(out_grad, *rest, func=func, actives=actives, position=position)",
 )
-constant("held(x)", _first, emit="x", alias="same", cheap=True)
+constant("held(x)", same_law, emit="x", alias="same", cheap=True)
 missing("custom_backward(g, *rest, func=None, actives=0, position=0)", _gradient, "it is taken out after differentiating")

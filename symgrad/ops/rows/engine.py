@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from symgrad.ir.types import (
-    INT,
     UNKNOWN,
     Array,
     Scalar,
@@ -23,13 +22,9 @@ from symgrad.ir.types import (
 from symgrad.ops import batched
 from symgrad.ops.declare import RUNTIME, constant, rule
 from symgrad.ops.indexing import Extents, after, broadcast, has_arrays, index_type
-from symgrad.ops.shapes import as_array, kept_layout
+from symgrad.ops.shapes import as_array, int_law, kept_layout, same_law, second_law
 
 # ------------------------------------------------------------------ laws
-
-
-def _second(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return types[1]
 
 
 def _by_rows(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -49,10 +44,6 @@ def _array_or_zeros(types: list[Type], settings: dict[str, Any], dim: Extents) -
 
 def _like(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     return Array(types[0].dtype, types[0].shape, kept_layout(types[0])) if isinstance(types[0], Array) else types[0]
-
-
-def _owned(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return types[0]
 
 
 def _view(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -76,10 +67,6 @@ def _shape_and(types: list[Type], settings: dict[str, Any], dim: Extents) -> Typ
     """Return a shape followed by further extents."""
     shape = types[0].shape if isinstance(types[0], ShapeOf) else None
     return ShapeOf(None if shape is None else (*shape, *(dim(k) for k in range(1, len(types)))))
-
-
-def _int(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return INT
 
 
 def _zeros_of(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -258,7 +245,7 @@ rule(
 )
 rule(
     f"set_at(x, v, *index, {_PATH})",
-    _owned,
+    same_law,
     batch=batched.written,
     emit=_set_text,
     consumes=True,
@@ -269,7 +256,7 @@ rule(
 # ``distinct``: no cell is named twice
 rule(
     f"add_at(x, v, *index, {_PATH}, distinct=False)",
-    _owned,
+    same_law,
     batch=batched.written,
     emit=_add_at_text,
     consumes=True,
@@ -279,7 +266,7 @@ rule(
 )
 rule(
     f"add_written(x, v, *index, {_PATH})",
-    _owned,
+    same_law,
     batch=batched.written,
     emit="add_written(x, path, v)",
     consumes=True,
@@ -306,7 +293,7 @@ rule(
 
 constant("shape_of(x, item=False)", _shape_of, batch=batched.same, emit=_shape_text, cheap=True)
 constant("shape_and(shape, *extents)", _shape_and, emit="(*shape, *extents)", cheap=True)
-constant("extent(x, axis=0)", _int, batch=batched.extent, emit=_extent_text, cheap=True)
+constant("extent(x, axis=0)", int_law, batch=batched.extent, emit=_extent_text, cheap=True)
 constant('zeros_of(shape, dtype="f64")', _zeros_of, batch=batched.zeros_of, emit=_zeros_text)
 rule(
     "spread(g, shape, axis=None, keepdims=False)",
@@ -326,7 +313,7 @@ rule(
     linear="g",
     g_grad="fit(out_grad, shape_of(g))",
 )
-rule("in_form(g, x)", _second, emit=RUNTIME, alias="depends", g_grad="out_grad", x_grad=None)
+rule("in_form(g, x)", second_law, emit=RUNTIME, alias="depends", g_grad="out_grad", x_grad=None)
 # sums a cotangent to the shape before broadcasting; ``array``: a 0-d array stays one. The summed axes are known only at run time, so
 # the derivative spreads over ``axis=()``; its own derivative sums only the axes that ``fit`` determines
 rule(
@@ -373,8 +360,8 @@ rule(
 rule("get(tape, i) -> values", _get, batch=batched.fetched, emit="tape[i]", tape_grad="put(out_grad, i, values_grad)")
 
 # for loops with checkpoints: the iteration of the next snapshot
-constant("next_snapshot(start, stop, free)", _int, emit=RUNTIME)
-constant("snapshots_within(memory, loops, size)", _int, emit=RUNTIME)
+constant("next_snapshot(start, stop, free)", int_law, emit=RUNTIME)
+constant("snapshots_within(memory, loops, size)", int_law, emit=RUNTIME)
 
 
 __all__ = ["broadcast", "same_shape"]

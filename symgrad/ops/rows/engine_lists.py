@@ -23,13 +23,10 @@ from symgrad.ir.types import (
 )
 from symgrad.ops.declare import RUNTIME, by_default, constant, rule
 from symgrad.ops.indexing import Extents
-from symgrad.ops.rows.engine import _int, _like, is_surely_array
+from symgrad.ops.rows.engine import _like, is_surely_array
+from symgrad.ops.shapes import int_law, same_law
 
 # ------------------------------------------------------------------ laws
-
-
-def _first(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return types[0]
 
 
 def _zeros_like(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -175,7 +172,7 @@ def _zeros_like_text(settings: dict[str, Any], types: list[Type]) -> str:
 rule("list_of(*items)", _list_of, emit="[*items]", items_grad="list_take(out_grad, position)")
 rule("list_append(l, v)", _list_append, emit="l.append(v)", consumes=True, l_grad="list_drop(taken)", v_grad="list_take(out_grad, -1)")
 # not del l[-1]: numba frees a deleted item twice if it is a list or an array
-rule("list_drop(l)", _first, emit="l.pop()", consumes=True, l_grad="list_append(taken, zeros_like(list_take(l, -1)))")
+rule("list_drop(l)", same_law, emit="l.pop()", consumes=True, l_grad="list_append(taken, zeros_like(list_take(l, -1)))")
 rule("list_take(l, i)", _list_take, emit="l[i]", cheap=True, alias="depends", l_grad="list_add_at(into, i, out_grad)")
 rule(
     "list_set(l, i, v)",
@@ -185,7 +182,7 @@ rule(
     l_grad="list_set(taken, i, zeros_like(v, item=True) if are_alike(l, v) else zeros_like(list_take(l, i), item=True))",
     v_grad="list_take(out_grad, i)",
 )
-rule("list_add_at(l, i, g)", _first, emit=_list_add_text, consumes=True, l_grad="out_grad", g_grad="list_take(out_grad, i)")
+rule("list_add_at(l, i, g)", same_law, emit=_list_add_text, consumes=True, l_grad="out_grad", g_grad="list_take(out_grad, i)")
 
 # an item of a list in a list, changed where it is: nothing else may hold the lists in the list
 rule("table_take(l, i, j)", _table_take, emit="l[i][j]", cheap=True, l_grad="table_add_at(into, i, j, out_grad)")
@@ -200,7 +197,7 @@ rule(
 )
 rule(
     "table_add_at(l, i, j, g)",
-    _first,
+    same_law,
     emit="l[i][j] += g",
     consumes=True,
     within=True,
@@ -209,14 +206,14 @@ rule(
 )
 
 rule("list_add(a, b)", _list_join, emit=RUNTIME, a_grad="out_grad", b_grad="out_grad")
-constant("list_zeros(l)", _first, emit=_list_zeros_text)
+constant("list_zeros(l)", same_law, emit=_list_zeros_text)
 constant("zeros_like(x, item=False)", _zeros_like, emit=_zeros_like_text)
-constant("list_len(l)", _int, emit="len(l)", cheap=True)
-constant("list_index(l, v)", _int, emit="l.index(v)")
+constant("list_len(l)", int_law, emit="len(l)", cheap=True)
+constant("list_index(l, v)", int_law, emit="l.index(v)")
 constant("is_float(x)", lambda types, settings, dim: Scalar("bool"), emit="isinstance(x, float)")
 # the index of a number or text in each of several lists of equal lengths, at which all of them are found
 constant("contains_row(*parts)", lambda types, settings, dim: Scalar("bool"), emit=RUNTIME)
-constant("row_index(*parts)", _int, emit=RUNTIME)
+constant("row_index(*parts)", int_law, emit=RUNTIME)
 constant("order_of(backwards, first, *more)", lambda types, settings, dim: List(INT), emit=RUNTIME)
 rule("array_of(l, dtype=None, shape=None, depth=1)", _array_of, l_grad="list_from(out_grad, depth=depth)", emit=_array_of_text)
 # ``depth``: how many of the dimensions become lists; ``python``: all, and the numbers are Python's
@@ -230,9 +227,9 @@ rule(
     emit=lambda settings, types: "list(map(complex, l))" if settings["kind"] == "complex" else "list(map(float, l))",
 )
 
-rule("list_repeat(l, times)", _first, emit="l * times", l_grad="list_fold(out_grad, list_len(l))", times_grad=None)
-rule("list_fold(l, count)", _first, emit=RUNTIME, l_grad="list_unfold(out_grad, list_len(l))", count_grad=None)
-rule("list_unfold(l, count)", _first, emit=RUNTIME, l_grad="list_fold(out_grad, list_len(l))", count_grad=None)
+rule("list_repeat(l, times)", same_law, emit="l * times", l_grad="list_fold(out_grad, list_len(l))", times_grad=None)
+rule("list_fold(l, count)", same_law, emit=RUNTIME, l_grad="list_unfold(out_grad, list_len(l))", count_grad=None)
+rule("list_unfold(l, count)", same_law, emit=RUNTIME, l_grad="list_fold(out_grad, list_len(l))", count_grad=None)
 rule(
     "list_join(a, b)",
     _list_join,
@@ -242,7 +239,7 @@ rule(
 )
 rule(
     "list_slice(l, start, stop, step)",
-    _first,
+    same_law,
     emit=_list_slice_text,
     l_grad="list_add_slice(into, start, stop, step, out_grad)",
     start_grad=None,
@@ -251,7 +248,7 @@ rule(
 )
 rule(
     "list_add_slice(l, start, stop, step, g)",
-    _first,
+    same_law,
     emit=RUNTIME,
     consumes=True,
     l_grad="out_grad",
@@ -260,5 +257,5 @@ rule(
     step_grad=None,
     g_grad="list_slice(out_grad, start, stop, step)",
 )
-constant("range_len(start, stop, step)", _int, emit="len(range(start, stop, step))", cheap=True)
+constant("range_len(start, stop, step)", int_law, emit="len(range(start, stop, step))", cheap=True)
 rule("to_array(x, dtype=None)", _to_array, emit=by_default("np.array(x", dtype=None), x_grad="fit(out_grad, shape_of(x))")

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from symgrad.ir.types import BOOL, DTYPES, List, Object, Type
+from symgrad.ir.types import DTYPES, List, Object, Type
 from symgrad.ops.declare import ROWS, constant
 from symgrad.ops.indexing import OPERANDS, Extents, steps
+from symgrad.ops.shapes import bool_law, nothing_law
 
 FAILURE = Object("exception")
 
@@ -129,22 +130,14 @@ def class_of(type_: Type) -> type | None:
     return getattr(builtins, name, None)
 
 
-def _bool(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return BOOL
-
-
-def _nothing(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
-    return ()
-
-
 def _failure_text(settings: dict[str, Any], types: list[Type]) -> str:
     return f"failure({settings['run']}, *operands)"
 
 
 # ``run``: the operation as a function of the operands, as text; ``kind``: the class of Python's that it raises, where that is known
 constant("failure(*operands, run='', kind='')", _failure, emit=_failure_text)
-constant("is_failure(error)", _bool, emit="error is not None", cheap=True)
-constant("is_instance(error, kind)", _bool, emit="isinstance(error, kind)", cheap=True)
-constant("raise_again(error)", _nothing, emit="raise error", effect=True, statement=True)
+constant("is_failure(error)", bool_law, emit="error is not None", cheap=True)
+constant("is_instance(error, kind)", bool_law, emit="isinstance(error, kind)", cheap=True)
+constant("raise_again(error)", nothing_law, emit="raise error", effect=True, statement=True)
 
 __all__ = ["FAILURE", "class_of", "lambda_of", "lambda_that_raises"]

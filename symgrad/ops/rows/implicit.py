@@ -13,16 +13,13 @@ from typing import Any
 from symgrad.ir.types import UNKNOWN, Scalar, Type
 from symgrad.ops.declare import RUNTIME, Law, constant, missing, rule
 from symgrad.ops.indexing import Extents
+from symgrad.ops.shapes import same_law
 from symgrad.text import attribute
 
 
 def _stated(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     stated: Type | None = settings["type"]
     return UNKNOWN if stated is None else stated
-
-
-def _same(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return types[0]
 
 
 def _part(settings: dict[str, Any], types: list[Type]) -> str:
@@ -77,7 +74,7 @@ constant("states_reached(result, initial, times, type=None)", _stated, emit="sta
 # ``x`` solves ``func(x, *rest) == 0``; its derivative is multiplied by ``valid``
 rule(
     "implicit(x, valid, *rest, func=None)",
-    _same,
+    same_law,
     emit="x",
     alias="same",
     cheap=True,
@@ -89,7 +86,7 @@ missing("implicit_backward(g, out, valid, *rest, func=None, position=0)", _of_op
 # ``value`` is ``func(*rest)``, which a solver has computed
 rule(
     "attained(value, *rest, func=None)",
-    _same,
+    same_law,
     emit="value",
     alias="same",
     cheap=True,
@@ -100,7 +97,7 @@ missing("attained_backward(g, *rest, func=None, position=0)", _of_operand(1), "i
 # ``value`` is the integral of ``func(x, *rest)`` from ``a`` to ``b``; the first of ``rest`` are the values of the keywords ``words``
 rule(
     "integral(value, valid, a, b, *rest, func=None, words=())",
-    _same,
+    same_law,
     emit="value",
     alias="same",
     cheap=True,
@@ -118,7 +115,7 @@ missing(
 # of ``rest`` are the values of the keywords ``words``; ``sensitivity`` selects the equation by which it is differentiated
 rule(
     f"trajectory(value, valid, start, times, y0, *rest, {_SOLVED})",
-    _same,
+    same_law,
     emit="value",
     alias="same",
     cheap=True,
@@ -138,7 +135,7 @@ missing(
 # ``weights`` of the states of that trajectory
 rule(
     f"weighted_sensitivity(value, weights, start, times, y0, *rest, {_SOLVED}, columns=())",
-    _same,
+    same_law,
     emit="value",
     alias="same",
     cheap=True,

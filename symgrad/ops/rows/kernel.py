@@ -11,11 +11,7 @@ from symgrad.ir.types import BOOL, INT, UNKNOWN, Array, List, Scalar, ShapeOf, T
 from symgrad.ops.declare import RUNTIME, constant
 from symgrad.ops.indexing import Extents
 from symgrad.ops.rows.elementwise import evaluator
-from symgrad.ops.shapes import elementwise_law, given_shape, int_law, scalar_of
-
-
-def _nothing(types: list[Type], settings: dict[str, Any], dim: Extents) -> tuple[Type, ...]:
-    return ()
+from symgrad.ops.shapes import elementwise_law, given_shape, int_law, nothing_law, scalar_of
 
 
 def _shape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
@@ -128,9 +124,9 @@ constant("seeds(*results)", lambda types, settings, dim: tuple(types), emit=RUNT
 constant("shape_part(shape, axis=0)", int_law, emit="shape[axis]", cheap=True)
 constant("shape_from(*extents)", _shape_law, emit="(*extents,)")
 
-constant("check_index(i, n)", _nothing, emit="if not -n <= i < n:\n    raise IndexError", effect=True, statement=True)
-constant("check_equal(x, y)", _nothing, emit="if x != y:\n    raise ValueError", effect=True, statement=True)
-constant("check_single(x, axis=0)", _nothing, emit="if x.shape[axis] != 1:\n    raise ValueError", effect=True, statement=True)
-constant("check_plural(*extents)", _nothing, emit="if 1 in (*extents,):\n    raise ValueError", effect=True, statement=True)
-constant("check_less(x, y)", _nothing, emit="if x >= y:\n    raise ValueError", effect=True, statement=True)
-constant("check_at_least(x, y)", _nothing, emit="if x < y:\n    raise ValueError", effect=True, statement=True)
+constant("check_index(i, n)", nothing_law, emit="if not -n <= i < n:\n    raise IndexError", effect=True, statement=True)
+constant("check_equal(x, y)", nothing_law, emit="if x != y:\n    raise ValueError", effect=True, statement=True)
+constant("check_single(x, axis=0)", nothing_law, emit="if x.shape[axis] != 1:\n    raise ValueError", effect=True, statement=True)
+constant("check_plural(*extents)", nothing_law, emit="if 1 in (*extents,):\n    raise ValueError", effect=True, statement=True)
+constant("check_less(x, y)", nothing_law, emit="if x >= y:\n    raise ValueError", effect=True, statement=True)
+constant("check_at_least(x, y)", nothing_law, emit="if x < y:\n    raise ValueError", effect=True, statement=True)

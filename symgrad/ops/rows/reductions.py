@@ -15,7 +15,7 @@ from symgrad.ops import batched
 from symgrad.ops.declare import ROWS, RUNTIME, Row, add, constant, parse_signature, rule
 from symgrad.ops.indexing import Extents, broadcast, reshape_extents
 from symgrad.ops.rows.elementwise import Emit
-from symgrad.ops.shapes import Result, array_dtype, array_or_scalar, dtype_of, float_law, is_none, reduced, reduction_law, shape_of
+from symgrad.ops.shapes import Result, array_dtype, array_or_scalar, dtype_of, float_law, int_law, is_none, reduced, reduction_law, shape_of
 
 # ------------------------------------------------------------------ texts
 
@@ -79,10 +79,6 @@ def _extreme_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> T
     return Array(dtype if dtype and kind_of(dtype) == "float" else "f64" if dtype else None, shape_of(types[0]))
 
 
-def _size_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
-    return INT
-
-
 def _count_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Result:
     if settings["axis"] is None and not settings["keepdims"]:
         return Scalar("int", "any")  # a Python int in older versions of NumPy
@@ -129,7 +125,7 @@ rule(
     x_grad=f"dual{_DEVIATION} * {_BY_ROOT}",
 )
 # how many elements make one; as a divisor 1 where there are none, and so no slopes: Python's numbers would raise
-constant("reduced_size(shape, axis=None, divisor=False)", _size_law, emit=_size_text, cheap=True, batch=batched.size_over)
+constant("reduced_size(shape, axis=None, divisor=False)", int_law, emit=_size_text, cheap=True, batch=batched.size_over)
 
 # ------------------------------------------------------------------ largest, smallest, middle
 

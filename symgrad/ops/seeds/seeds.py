@@ -17,6 +17,7 @@ from symgrad.ops.batched import Examples, NotBatched
 from symgrad.ops.build import Builder
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import has_arrays, steps
+from symgrad.tables import entered
 
 Rule = Callable[["Batch", Call], Operand]
 #: by the name of a row
@@ -33,12 +34,7 @@ LIKE = frozenset({"zeros_like", "zeros_as"})
 
 def batched(*names: str) -> Callable[[Rule], Rule]:
     """Enter a rule for rows."""
-
-    def enter(rule: Rule) -> Rule:
-        RULES.update(dict.fromkeys(names, rule))
-        return rule
-
-    return enter
+    return entered(RULES, *names)
 
 
 @dataclass(slots=True)

@@ -7,11 +7,11 @@ assumed to be short. Works in place.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import UNDEF, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
+from symgrad.ir.core import UNDEF, Block, Call, Const, For, Func, If, Op, Operand, Value, While
 from symgrad.ir.types import FLOAT, Array, Dim, Scalar
+from symgrad.ir.walks import ops_within
 from symgrad.ops.declare import ROWS
 from symgrad.ops.rows.cells import RANKS, nested
 from symgrad.passes.facts import halves_kept, holds
@@ -90,7 +90,7 @@ class _Lister:
         self.lists = known
 
     def loop(self, loop: For | While, before: list[Op], after: list[Op]) -> None:
-        inside = set(walk_with(loop))
+        inside = set(ops_within(loop))
         defined = {value for op in inside for value in (*op.outs, *(a for b in op.blocks for a in b.args))}
         for k in range(len(loop.inits)):
             chain = self.carried(loop, k, inside)
@@ -304,16 +304,9 @@ def only_floats(block: Block) -> None:
     block.ops = done
 
 
-def walk_with(op: Op) -> Iterator[Op]:
-    """The op and all ops inside it."""
-    yield op
-    for block in op.blocks:
-        yield from walk(block)
-
-
 def sorted_values(loop: Op) -> list[Value]:
     """The arrays read in a loop, in order."""
-    arrays = {o: None for op in walk_with(loop) for o in op.operands if isinstance(o, Value) and isinstance(o.type, Array)}
+    arrays = {o: None for op in ops_within(loop) for o in op.operands if isinstance(o, Value) and isinstance(o.type, Array)}
     return list(arrays)
 
 
