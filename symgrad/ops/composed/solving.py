@@ -173,10 +173,11 @@ def norm(a: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = False) -
 def block_diag(*arrs: Any) -> Any:
     """``scipy.linalg.block_diag`` of matrices."""
     need(np.ndim(arrs[0]) == 2, "scipy.linalg.block_diag is supported for matrices")
-    rows, columns = sum([a.shape[0] for a in arrs]), sum([a.shape[1] for a in arrs])
+    matrices = [np.asarray(a) for a in arrs]
+    rows, columns = sum([a.shape[0] for a in matrices]), sum([a.shape[1] for a in matrices])
     matrix = np.zeros((rows, columns))
     row, column = 0, 0
-    for a in arrs:
+    for a in matrices:
         matrix[row : row + a.shape[0], column : column + a.shape[1]] = a
         row, column = row + a.shape[0], column + a.shape[1]
     return matrix
