@@ -198,7 +198,7 @@ COMPOSED: dict[Callable[..., Any], Callable[..., Any]] = (
         math.modf: modf_of_number,
         np.lib.stride_tricks.sliding_window_view: sliding_window_view,
         np.lib.array_utils.normalize_axis_index: normalize_axis_index,
-        np.polynomial.polyutils._fit: fit,  # type: ignore[attr-defined]
+        np.polynomial.polyutils._fit: fit,
         typing.cast: cast,
     }
     | OF_DATA
