@@ -50,3 +50,14 @@ def test_a_range_outside_is_gone_over_as_it_is_at_each_call() -> None:
         value, slope = derivative(0.7)
         assert value == f(0.7)
         assert slope == pytest.approx(sum(k + k * 0.7 ** (k - 1) for k in numbers if k))
+
+
+AXES = ["np.transpose(a, range(2))", "a.transpose(*range(2))", "np.moveaxis(a, range(2), (1, 0))", "np.tensordot(a, a, axes=[range(1, 2), range(1)])",
+        "np.abs(np.fft.fftn(a, axes=range(2)))", "np.abs(np.fft.rfft2(a, axes=range(-2, 0)))", "np.fft.fftshift(a, axes=range(1))",
+        "np.einsum(a, range(2), a, range(1, 3))", "np.roll(a, range(1, 3), range(2))", "np.rot90(a, 1, range(2))"]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", AXES)
+def test_axes_are_named_by_ranges(call: str) -> None:
+    a = np.sin(np.arange(9.0) ** 1.3).reshape(3, 3)
+    assert verdict(HEAD + f"def f(a):\n    return np.sum({call} ** 3)\n", [a]) == "right"

@@ -40,6 +40,26 @@ def odd(n, x):
     return 2 * x if n == 0 else even(n - 1, x + 1)
 
 
+def common_dtype(dtype):
+    if isinstance(dtype, tuple):
+        return np.result_type(*(common_dtype(one) for one in dtype))
+    return {"f": np.float32, "d": np.float64}.get(np.dtype(dtype).char, np.float64)
+
+
+def nested(depths):
+    return 1.0 if depths is None else 2.0 * nested(None if depths == "last" else "last")
+
+
+@right
+def of_dtypes(x):
+    return np.sum(x.astype(common_dtype((x.dtype, np.float32)), copy=False) ** 2) + x[0].astype(common_dtype("d"))
+
+
+@right
+def of_texts(x):
+    return nested("first") * x[0] * x[1]
+
+
 @right
 def of_numbers(x):
     return power(5, x[0]) + x[1] * power(0, x[2])

@@ -74,9 +74,10 @@ def origin_of(held: Any) -> Any:
 def is_decided(ctx: Lowering, code: Any, site: Any, args: list[Binding]) -> bool:
     """Whether a recursive call is inlined, because a static number decides that it happens: no branch or loop of the program is around it.
 
-    If there are too many such calls, lowering restarts without this.
+    So do arguments that are all static, such as dtypes. If there are too many such calls, lowering restarts without this.
     """
-    is_static = any(type(value) is int for a in args for value in known_value(a))
+    values = [known_value(a) for a in args]
+    is_static = any(type(value) is int for known in values for value in known) or bool(values) and all(values)
     if not is_static or (DECIDED, site) in ctx.recursive_sites or ctx.keeps_text or ctx.bodies or ctx.nested != ctx.frame.nested:
         return False
     ctx.recursive_calls += 1

@@ -9,7 +9,7 @@ import numpy as np
 from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.calls.rows import RESULTS, apply_row, call_row
 from symgrad.frontend.containers.iterables import items_of
-from symgrad.frontend.objects.operands import as_array, known_value, unwrap
+from symgrad.frontend.objects.operands import as_array, known_value, unwrap, with_items
 from symgrad.frontend.state.bindings import Binding, Ref, Static, Tup
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.tables import special
@@ -71,7 +71,7 @@ def named_axes(ctx: Lowering, args: Args, node: ast.AST) -> Args:
     """``np.einsum(a, [0, 1], b, [1], [0])`` with letters."""
 
     def letters(axes: Binding) -> str:
-        items = items_of(ctx, axes, node)
+        items = items_of(ctx, with_items(ctx, axes, node), node)
         numbers = [known_value(b) for b in items] if isinstance(items, list) else [[]]
         if not all(f and type(f[0]) is int and 0 <= f[0] < len(LETTERS) for f in numbers):
             raise UnsupportedArgument("the axes of np.einsum must be literals", ctx.loc(node), "use subscripts as a string")

@@ -10,7 +10,7 @@ import numpy as np
 
 from symgrad.errors import UnsupportedArgument
 from symgrad.frontend.containers.iterables import items_of
-from symgrad.frontend.objects.operands import as_array, known_value, unwrap
+from symgrad.frontend.objects.operands import as_array, known_value, unwrap, with_items
 from symgrad.frontend.state.bindings import Binding, Num
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.tables import SPECIAL
@@ -68,7 +68,7 @@ def literal(ctx: Lowering, binding: Binding | None, default: Any, name: str, nod
     try:
         setting = unwrap(binding)
     except ValueError:
-        items = items_of(ctx, binding, node)
+        items = items_of(ctx, with_items(ctx, binding, node), node)
         constants = [known_value(item) for item in items] if isinstance(items, list) else [[]]
         if not all(constants):
             raise UnsupportedArgument(f"the axes and the norm of np.fft.{name} must be literals", ctx.loc(node)) from None

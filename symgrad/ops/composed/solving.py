@@ -72,8 +72,10 @@ def solve_triangular(
     check_finite: Any = True,
 ) -> Any:
     """``scipy.linalg.solve_triangular``."""
-    need(not unit_diagonal and not overwrite_b, "scipy.linalg.solve_triangular is supported without unit_diagonal and overwrite_b")
+    need(not overwrite_b, "scipy.linalg.solve_triangular is supported without overwrite_b")
     need(trans in (0, 1, "N", "T"), "this trans of scipy.linalg.solve_triangular is not supported")
+    if unit_diagonal:
+        a = (np.tril(a, -1) if lower else np.triu(a, 1)) + np.eye(a.shape[0], dtype=a.dtype)
     if trans in (1, "T"):
         return transposed(a, b, lower)
     return triangular(a, b, lower)
@@ -151,9 +153,9 @@ def qr(a: Numbers, mode: Any = "full") -> Any:
     return q, r
 
 
-def pinv(a: Numbers) -> Any:
+def pinv(a: Numbers, rtol: Any = None, check_finite: Any = True) -> Any:
     """``scipy.linalg.pinv``."""
-    return np.linalg.pinv(a)
+    return np.linalg.pinv(a) if rtol is None else np.linalg.pinv(a, rtol)
 
 
 def expm(A: Numbers) -> Any:
@@ -173,10 +175,11 @@ def norm(a: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = False) -
 def block_diag(*arrs: Any) -> Any:
     """``scipy.linalg.block_diag`` of matrices."""
     need(np.ndim(arrs[0]) == 2, "scipy.linalg.block_diag is supported for matrices")
-    rows, columns = sum([a.shape[0] for a in arrs]), sum([a.shape[1] for a in arrs])
+    matrices = [np.asarray(a) for a in arrs]
+    rows, columns = sum([a.shape[0] for a in matrices]), sum([a.shape[1] for a in matrices])
     matrix = np.zeros((rows, columns))
     row, column = 0, 0
-    for a in arrs:
+    for a in matrices:
         matrix[row : row + a.shape[0], column : column + a.shape[1]] = a
         row, column = row + a.shape[0], column + a.shape[1]
     return matrix
