@@ -21,6 +21,11 @@ class Base:
     def grow(self, d):
         self.v += d
         return self
+class Registered:
+    names = []
+    def __init_subclass__(cls): Registered.names.append(cls.__name__)
+class Meta(type):
+    def __new__(kind, name, bases, content): return super().__new__(kind, name, bases, content | {"k": 2.0})
 """
 #: definitions of a class C whose instances have ``v``, ``total``, ``half`` and ``grow``; methods read the variable ``k`` of the function
 OWN = "    @property\n    def half(self): return self.v / 2\n    def grow(self, d):\n        self.v += d\n        return self\n"
@@ -82,6 +87,8 @@ REFUSED = {
     "list": "class C:\n    items = []\nC.items.append(a)\ns = len(C.items) * a",
     "nonlocal": "t = a\nclass C:\n    def go(self):\n        nonlocal t\n        t = t * 2\nC().go()\ns = t * b",
     "private": "class C:\n    def __init__(self): self.__p = a\ns = C()._C__p * a",
+    "init_subclass": "class C(Registered):\n    k = 2.0\ns = a * C.k",
+    "metaclass": "class C(metaclass=Meta): pass\ns = a * C.k",
     "class scope": "k = 2.0\nclass C:\n    k = 3.0\n    def go(self, v=k): return v * a\ns = C().go()",
 }
 

@@ -27,6 +27,8 @@ from symgrad.frontend.text.source import own_nodes
 #: decorators that are applied to placeholders, and to the class itself
 OF_METHODS = (property, staticmethod, classmethod, functools.cached_property, abc.abstractmethod)
 OF_CLASSES = (dataclasses.dataclass, functools.total_ordering)
+#: modules of classes and metaclasses whose creation of a class has no effect
+OF_PYTHON = frozenset({"abc", "builtins", "collections", "dataclasses", "enum", "typing"})
 
 
 @statement(ast.ClassDef)
@@ -37,6 +39,7 @@ def class_definition(ctx: Lowering, node: ast.ClassDef, rest: list[ast.stmt]) ->
     decorators = [decorator_of(ctx, one) for one in node.decorator_list]
     bases = tuple(constant(ctx, base) for base in node.bases)
     words = {str(word.arg): constant(ctx, word.value) for word in node.keywords}
+    check_bases(ctx, bases, words.get("metaclass", type), node)
     content: dict[str, Any] = {"__module__": ctx.frame.source.function.__module__, "__qualname__": node.name, "__annotations__": {}}
     for part in node.body:
         define(ctx, part, content)
@@ -76,6 +79,16 @@ def check_supported(ctx: Lowering, node: ast.ClassDef) -> None:
         for name in own_nodes([value for value in values if not isinstance(value, ast.Name) or isinstance(part, ast.FunctionDef)]):
             if isinstance(name, ast.Name) and name.id in bound:
                 raise refused(ctx, "a value in the body of a class in a function reads another attribute of the class", name)
+
+
+def check_bases(ctx: Lowering, bases: tuple[Any, ...], metaclass: Any, node: ast.ClassDef) -> None:
+    """Refuse base classes and metaclasses that run the user's code when a class is created: it would run at the first call only."""
+    kinds = [metaclass, *(type(base) for base in bases)]
+    if any(kind.__module__ not in OF_PYTHON for kind in kinds if isinstance(kind, type) and issubclass(kind, type)):
+        raise refused(ctx, "a metaclass of the program's creates a class in a function", node)
+    above = [cls for base in bases if isinstance(base, type) for cls in base.__mro__]
+    if any("__init_subclass__" in vars(cls) for cls in above if cls.__module__ not in OF_PYTHON):
+        raise refused(ctx, "a base class of a class in a function has an __init_subclass__", node)
 
 
 @special(collections.namedtuple)
