@@ -257,13 +257,30 @@ def kind_of(type_: Type) -> str | None:
 
 def what_decides(func: Func, op: Op, inputs: Sequence[str]) -> str | None:
     """The expression, of those that read the parameters, whose value decides a branch around the op; None if there is none."""
-    texts = {
-        param: text
-        for param, text in zip(func.params, inputs, strict=False)
-        if isinstance(param.type, Scalar) and param.type.kind in ("int", "bool")
-    }
-    makers = {out: one for one in walk(func.body) for out in one.outs}
+    texts, makers = texts_of_integers(func, inputs), {out: one for one in walk(func.body) for out in one.outs}
     return next((text for test in tests_around(func.body, op) if (text := read_by(test, texts, makers)) is not None), None)
+
+
+def what_makes_complex(func: Func, result: Operand, inputs: Sequence[str]) -> str | None:
+    """The expression, of those that read the parameters, that decides whether a result is complex; None if there is none."""
+    texts, makers = texts_of_integers(func, inputs), {out: one for one in walk(func.body) for out in one.outs}
+    value: Operand | None = result
+    while isinstance(value, Value):
+        maker = makers.get(value)
+        if isinstance(maker, If):
+            sides = [block.yields[maker.outs.index(value)] for block in maker.blocks]
+            if not all(is_complex(side.type) for side in sides):
+                return read_by(maker.test, texts, makers)
+            value = sides[0]
+        else:
+            value = next((operand for operand in maker.operands if is_complex(operand.type)), None) if isinstance(maker, Call) else None
+    return None
+
+
+def texts_of_integers(func: Func, inputs: Sequence[str]) -> dict[Value, str]:
+    """The expressions that read the parameters that are integers or bools."""
+    read = zip(func.params, inputs, strict=False)
+    return {param: text for param, text in read if isinstance(param.type, Scalar) and param.type.kind in ("int", "bool")}
 
 
 def tests_around(block: Block, op: Op) -> Iterator[Operand]:
@@ -288,6 +305,8 @@ def read_by(test: Operand, texts: dict[Value, str], makers: dict[Value, Op]) -> 
         maker = makers.get(value)
         if value in texts:
             first = first or texts[value]
+        elif isinstance(maker, If):
+            waiting += [maker.test, *(block.yields[maker.outs.index(value)] for block in maker.blocks)]
         elif maker is None or maker.blocks:
             return None
         else:
@@ -295,4 +314,4 @@ def read_by(test: Operand, texts: dict[Value, str], makers: dict[Value, Op]) -> 
     return first
 
 
-__all__ = ["check", "checked_when_run", "what_decides"]
+__all__ = ["check", "checked_when_run", "what_decides", "what_makes_complex"]

@@ -16,9 +16,8 @@ from functools import lru_cache
 
 from symgrad.codegen.expressions import has_path, mentions, parsed, text_of, times_named
 from symgrad.codegen.memory import Cell, Memory, Raised, memory_of, raised_in
-from symgrad.ir.core import UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
+from symgrad.ir.core import UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, defined_by, ops_within, uses, walk
 from symgrad.ir.types import Array, Scalar, Tape
-from symgrad.ir.walks import defined_by, ops_within
 from symgrad.ops.declare import ROWS
 
 WIDTH = 88
@@ -87,7 +86,7 @@ def is_users(name: str | None) -> bool:
 def preferred_name(name: str | None) -> str:
     """The preferred variable name of a value.
 
-    >>> shown("h_1"), shown("%return"), shown("%choice12_3_grad"), shown(None)
+    >>> preferred_name("h_1"), preferred_name("%return"), preferred_name("%choice12_3_grad"), preferred_name(None)
     ('h_1', 'return', 'choice_grad', 't')
     """
     if name is None:

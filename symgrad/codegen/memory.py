@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from symgrad.identity import DisjointSets
 from symgrad.ir.core import Apply, Block, Call, For, If, Op, Operand, Value, While
-from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape, Undefined
 from symgrad.ops.analysis.access_regions import PATHS
 from symgrad.ops.analysis.raising import may_raise

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from symgrad.codegen.describing import described
 from symgrad.codegen.layout import Layout, preferred_name
 from symgrad.codegen.lifetimes import Lifetimes, Stretch
+from symgrad.identity import DisjointSets
 from symgrad.ir.core import Block, Call, For, Func, If, Operand, Value, While, walk
-from symgrad.ir.disjoint import DisjointSets
 from symgrad.ops.declare import ROWS
 from symgrad.text import identifier
 

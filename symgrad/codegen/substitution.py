@@ -18,7 +18,7 @@ from typing import Any
 from symgrad.codegen.seam import replaced
 from symgrad.codegen.signs import added, sign
 from symgrad.codegen.texts import Mark
-from symgrad.ir.disjoint import DisjointSets
+from symgrad.identity import DisjointSets
 
 WIDTH = 96
 INDENT = 4

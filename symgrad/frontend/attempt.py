@@ -184,7 +184,8 @@ class Attempt:
         if ctx.closed:
             keep_arguments(ctx)
         body.args, operands = [value for value, _ in self.inputs], body.yields
-        qualify(self.inputs, definitions(body), ctx.assigned_inputs)
+        if not all(is_name(path) for _, path in self.inputs):
+            qualify(self.inputs, definitions(body), ctx.assigned_inputs)
         func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
         if ctx.is_silent and change_loggers(func):
             raise LoggersChange

@@ -309,6 +309,27 @@ def walk(block: Block) -> Iterator[Op]:
                 return
 
 
+def blocks_within(block: Block) -> Iterator[Block]:
+    """The block, then the blocks of its ops, outer first."""
+    yield block
+    for op in walk(block):
+        yield from op.blocks
+
+
+def ops_within(op: Op) -> Iterator[Op]:
+    """The op, then the ops in its blocks, in order of evaluation."""
+    yield op
+    for block in op.blocks:
+        yield from walk(block)
+
+
+def defined_by(op: Op) -> Iterator[Value]:
+    """The results of an op, then everything that its blocks define."""
+    yield from op.outs
+    for block in op.blocks:
+        yield from definitions(block)
+
+
 def uses(block: Block) -> dict[Value, int]:
     """How often each value is read in a block and the blocks inside it, yields included."""
     count: dict[Value, int] = {}
@@ -470,5 +491,6 @@ def invariant_ops(block: Block, varying: set[Value], may_move: Callable[[Call], 
 
 
 __all__ = ["FALSE", "NONE", "ONE", "TRUE", "UNDEF", "UNKNOWN", "ZERO", "Apply", "Block", "Call", "Const", "For", "Func", "If", "Op"]
-__all__ += ["Operand", "Undef", "Value", "While", "applied", "callees", "clone", "clone_block", "definitions"]
-__all__ += ["holds_complex", "invariant_ops", "key_of", "operands_within", "reachable", "substitute", "uses", "walk"]
+__all__ += ["Operand", "Undef", "Value", "While", "applied", "blocks_within", "callees", "clone", "clone_block", "defined_by"]
+__all__ += ["definitions", "holds_complex", "invariant_ops", "key_of", "operands_within", "ops_within", "reachable", "substitute", "uses"]
+__all__ += ["walk"]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
+from symgrad.identity import DisjointSets
 from symgrad.ir.core import Apply, Block, Call, Const, For, If, Op, Operand, Undef, Value, While, walk
-from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.types import Array, List, Scalar, ShapeOf, Tape, Type
 
 Side = tuple[Operand, int]  #: the test of a branch, and the index of one of its blocks

@@ -2,30 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable
 
-from symgrad.ir.core import Block, Op, Value, definitions, walk
-
-
-def blocks_within(block: Block) -> Iterator[Block]:
-    """The block, then the blocks of its ops, outer first."""
-    yield block
-    for op in walk(block):
-        yield from op.blocks
-
-
-def ops_within(op: Op) -> Iterator[Op]:
-    """The op, then the ops in its blocks, in order of evaluation."""
-    yield op
-    for block in op.blocks:
-        yield from walk(block)
-
-
-def defined_by(op: Op) -> Iterator[Value]:
-    """The results of an op, then everything that its blocks define."""
-    yield from op.outs
-    for block in op.blocks:
-        yield from definitions(block)
+from symgrad.ir.core import Block, Op, Value, blocks_within, definitions, walk
 
 
 def read_in(block: Block) -> list[Value]:
@@ -47,4 +26,4 @@ def remove_ops(block: Block, ops: Container[Op]) -> None:
         inner.ops = [op for op in inner.ops if op not in ops]
 
 
-__all__ = ["blocks_within", "defined_by", "free_values", "ops_within", "read_in", "remove_ops"]
+__all__ = ["free_values", "read_in", "remove_ops"]

@@ -26,11 +26,12 @@ from symgrad.ir.core import (
     While,
     key_of,
     operands_within,
+    ops_within,
     walk,
 )
 from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape, Type, Undefined, is_complex
 from symgrad.ir.unbound import is_undefined
-from symgrad.ir.walks import ops_within, read_in
+from symgrad.ir.walks import read_in
 from symgrad.loops.arrays import as_float
 from symgrad.loops.bailouts import bail_out
 from symgrad.loops.context import Context, Frame, Stacks, Thing

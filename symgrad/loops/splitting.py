@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, key_of, substitute, uses, walk
+from symgrad.ir.core import Block, Call, Const, Func, Op, Operand, Value, blocks_within, key_of, substitute, uses, walk
 from symgrad.ir.types import Array, Dim, List, Object, Scalar, ShapeOf, Tape
-from symgrad.ir.walks import blocks_within
 from symgrad.loops.accesses import handed_on, stored_to
 from symgrad.loops.context import Context, Thing, Turn
 from symgrad.loops.forms import CHEAP, Form, refuse

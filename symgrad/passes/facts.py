@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from symgrad.identity import DisjointSets
 from symgrad.ir.core import NONE, UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
-from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.layout import mixed
 from symgrad.ir.types import Array, Box, List, Scalar, Tape, Type, Unknown, join
 from symgrad.ir.verify import MAY_RETURN_OPERAND

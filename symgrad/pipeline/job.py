@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from symgrad.adjoint.checks import what_makes_complex
 from symgrad.errors import BadArgument, NotScalar, UnknownType, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.containers.results import OWNER, Lowered, Result, in_template
 from symgrad.frontend.text.source import Source
@@ -112,11 +113,14 @@ class Job:
         if self.request.holomorphic:
             self.check_complex([type_])
         elif is_complex(type_):
-            raise NotScalar(
+            refusal = NotScalar(
                 "the output is complex, and a gradient is of a real number",
                 self.result_loc(),
                 "return its real part or absolute value, use vjp with a complex seed, or holomorphic=True",
             )
+            refusal.pin = what_makes_complex(self.lowered.func, operands[0], [text for _, text in self.lowered.inputs])
+            refusal.objects = self.lowered.objects
+            raise refusal
 
     def check_complex(self, outputs: Sequence[Type]) -> None:
         """Check that a complex derivative is of complex results with respect to complex arguments."""

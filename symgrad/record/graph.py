@@ -14,9 +14,8 @@ from symgrad.adjoint.analysis.activity import active_values, matters, may_be_act
 from symgrad.adjoint.reversals.custom import expanded
 from symgrad.adjoint.reverse import gradient
 from symgrad.errors import NoDerivative
-from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value, While, clone_block, substitute, walk
+from symgrad.ir.core import Block, Call, Const, Func, If, Operand, Value, While, blocks_within, clone_block, substitute, walk
 from symgrad.ir.types import INT, Array, Scalar, Type, is_complex, join, same_extent
-from symgrad.ir.walks import blocks_within
 from symgrad.ops.build import Builder, known_extents, symbols
 from symgrad.pipeline.registry import OPTIMISE
 from symgrad.pipeline.runner import run

@@ -12,9 +12,8 @@ from functools import partial
 from itertools import count
 
 from symgrad.adjoint.analysis.activity import active_values
-from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, clone, substitute, walk
+from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, blocks_within, clone, substitute, walk
 from symgrad.ir.types import FLOAT, is_complex
-from symgrad.ir.walks import blocks_within
 from symgrad.ops.build import Builder
 from symgrad.ops.tangents import VECTORS
 from symgrad.tangent.half import removed

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from symgrad.adjoint.analysis.memory import has_memory
-from symgrad.ir.core import Block, Call, Func, If, Op, Value, uses, walk
-from symgrad.ir.walks import ops_within
+from symgrad.ir.core import Block, Call, Func, If, Op, Value, ops_within, uses, walk
 from symgrad.ops.analysis.aliases import Groups, memory_groups
 from symgrad.ops.declare import ROWS
 

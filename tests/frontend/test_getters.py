@@ -54,6 +54,7 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("samples", "parts"): (1, "the function that a wrapper of SciPy's holds, which never changes"),
     ("python_values", "*"): (2, "methods of texts and sets of Python's"),
     ("batches", "*"): (3, "fields of a binding, for the name of a function in messages"),
+    ("frames", "file_of"): (3, "the file of a function of an installed package, which tells only whether it is one"),
     ("calls", "call_of_kind"): (1, "functions that classes of the standard library define in Python"),
     ("calls", "call_static"): (4, "marks that only objects of ours have"),
     ("class_definitions", "*"): (5, "fields of nodes of syntax trees, and of a property that the program itself defines"),
@@ -75,7 +76,7 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("derived_values", "of_super_class"): (2, "which class defines the name; its entry is read by the getter"),
     ("comparison", "is_by_identity"): (2, "whether a class of C compares by identity"),
     ("results", "record_text"): (1, "which kind of class is made, as in classes"),
-    ("source", "*"): (9, "the getter's own way to names; whether a wrapper is one of Python's"),
+    ("source", "*"): (10, "the getter's own way to names; whether a wrapper is one of Python's"),
 }
 
 

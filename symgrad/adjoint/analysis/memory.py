@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from symgrad.adjoint.analysis.activity import closure
+from symgrad.identity import DisjointSets
 from symgrad.ir.core import Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
-from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.layout import Layout, Place
 from symgrad.ir.types import UNKNOWN, Array, Box, List, Scalar, Tape, Type, Unknown
 from symgrad.ops.analysis.aliases import sources_of

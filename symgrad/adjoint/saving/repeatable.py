@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from symgrad.adjoint.accumulate import Scope
 from symgrad.adjoint.sweep import Sweep
 from symgrad.errors import NoDerivative
-from symgrad.ir.core import Block, Call, Op, Operand, Value, operands_within, uses, walk
-from symgrad.ir.walks import defined_by, remove_ops
+from symgrad.ir.core import Block, Call, Op, Operand, Value, defined_by, operands_within, uses, walk
+from symgrad.ir.walks import remove_ops
 from symgrad.ops.declare import ROWS
 
 

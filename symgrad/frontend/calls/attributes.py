@@ -163,7 +163,7 @@ EVERYWHERE = frozenset({"__class__", "__doc__"})
 def of_builtin(ctx: Lowering, owner: Binding, attr: str, node: ast.AST) -> Binding:
     """A method of a value of a builtin class. A name that the class lacks raises; an attribute that is no method is itself the result."""
     if isinstance(owner, Fun | Generator) and attr in OF_FUNCTIONS:
-        return of_function(ctx, owner, attr, node)
+        return of_function(ctx, owner.node, isinstance(owner, Generator), attr, node)
     if isinstance(owner, Fun):
         return attribute_of_function(ctx, owner, attr, node)
     held = [from_class(ctx, cls, attr, MISSING) for cls in possible_classes(ctx, owner, node)]

@@ -149,9 +149,7 @@ def call_custom(ctx: Lowering, custom: Custom, args: list[Binding], kwargs: dict
     if not isinstance(result, Tup) or len(result.items) != 2:
         raise UnsupportedSyntax(f"the forward function of {name} must return a pair: a number or array, and residuals", ctx.loc(node))
     out, residuals = [argument(ctx, item, node) for item in result.items]
-    if isinstance(out, Bound):  # an attribute of an object that is not known, such as the result of a solver
-        out = ctx.make(ctx.read(out, node))
-    if not isinstance(out, Num | Ref):
+    if not isinstance(out, Num | Ref | Bound):  # Bound: an attribute of an object that is not known, such as the result of a solver
         raise UnsupportedSyntax(f"the forward function of {name} must return a pair: a number or array, and residuals", ctx.loc(node))
     value = ctx.read(out, node)
     actives = [pair for arg in args for pair in leaves(ctx, arg, node)]

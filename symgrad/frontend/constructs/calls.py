@@ -24,7 +24,7 @@ from symgrad.frontend.constructs.directional import make_directional, make_linea
 from symgrad.frontend.constructs.starred import call_with_rest
 from symgrad.frontend.constructs.verbatim import evaluated
 from symgrad.frontend.containers.growing_sets import without_order
-from symgrad.frontend.containers.stars import elements, with_rest
+from symgrad.frontend.containers.stars import elements
 from symgrad.frontend.derivatives.batches import batched_of, make_batched
 from symgrad.frontend.derivatives.nested import DERIVING, derivative_of, make_derivative
 from symgrad.frontend.flow.absent import argument, definite
@@ -63,6 +63,7 @@ from symgrad.frontend.state.bindings import (
     Obj,
     OneOf,
     Ref,
+    Rest,
     Static,
     Tup,
 )
@@ -118,10 +119,14 @@ def call_expression(ctx: Lowering, node: ast.Call) -> Binding:
         return first_of(ctx, node.args[0], elements(ctx, node.args[1:]), node)
     by_key = called in (max, min) and node.keywords  # the key is applied to each item when it is read
     at_once = comprehension if goes_over_at_once(ctx, held) and not by_key else None
-    args = elements(ctx, node.args, at_once, evaluated if ctx.keeps_text and is_users(held) else Lowering.evaluate)
+    evaluate = evaluated if ctx.keeps_text and is_users(held) else Lowering.evaluate
+    if any(isinstance(argument, ast.Starred | ast.GeneratorExp) for argument in node.args):
+        args = elements(ctx, node.args, at_once, evaluate)
+    else:
+        args = [evaluate(ctx, argument) for argument in node.args]
     kwargs = keyword_arguments(ctx, node) if node.keywords else {}
     ctx.handing = height
-    if with_rest(args) is not None:
+    if args and isinstance(args[-1], Rest):
         return call_with_rest(ctx, held, args, kwargs, node)
     return ctx.apply(held, args, kwargs, node)
 

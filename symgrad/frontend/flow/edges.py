@@ -16,7 +16,7 @@ from typing import Any, Never
 from symgrad.errors import UnsupportedSyntax, UnsureAlias
 from symgrad.frontend.flow.branch_sides import Side, only_where, passed_on
 from symgrad.frontend.flow.joins import Joining, after_join, join_states
-from symgrad.frontend.state.bindings import MISSING, Binding, Name, Num, Ref, Static, Tup, is_plain_tuple
+from symgrad.frontend.state.bindings import MISSING, Binding, Name, Num, Static, Tup, is_plain_tuple
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.interruptions import Raised
 from symgrad.frontend.state.program_state import NEXT, RAISED, Loop, State
@@ -356,7 +356,7 @@ def common(ctx: Lowering, entry: State, several: list[State]) -> State:
             del shared.heap[key]
         elif any(state.heap[key] != content for state in alive):
             before = entry.heap.get(key, ())
-            items = [before] if isinstance(before, Ref) else [item for _, item in before]
+            items = [item for _, item in before] if isinstance(before, tuple) else [before]
             is_lost = any(location not in shared.memory for item in items for location in memory_in(item))
             shared.heap[key] = () if is_lost else before
     relations = [{k: {o: s for o, s in held.items() if o in shared.heap} for k, held in x.kin.items() if k in shared.heap} for x in alive]

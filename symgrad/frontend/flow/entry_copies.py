@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from symgrad.errors import UnsureAlias
-from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, operands_within, substitute, walk
+from symgrad.ir.core import Block, Call, Func, Op, Operand, Value, operands_within, ops_within, substitute, walk
 from symgrad.ir.types import Array, List, Scalar
-from symgrad.ir.walks import ops_within
 from symgrad.location import Loc
 from symgrad.ops.analysis.aliases import CONTAINERS, Groups, memory_groups
 from symgrad.ops.declare import ROWS

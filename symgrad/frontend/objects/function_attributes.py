@@ -8,7 +8,7 @@ import types
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.flow.absent import definite_item, has_item
 from symgrad.frontend.state.abstract_values import resolved_by_paths
-from symgrad.frontend.state.bindings import MISSING, Binding, Fun, Generator, Static
+from symgrad.frontend.state.bindings import MISSING, Binding, Fun, Static
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.interruptions import NeedsState
 from symgrad.frontend.state.program_state import Frame
@@ -79,11 +79,10 @@ __all__ = ["assign_to_function", "attribute_of_function", "has_function_attribut
 OF_FUNCTIONS = frozenset({"__name__", "__qualname__", "__module__", "__doc__"})
 
 
-def of_function(ctx: Lowering, owner: Fun | Generator, attr: str, node: ast.AST) -> Binding:
+def of_function(ctx: Lowering, definition: ast.AST, is_generator: bool, attr: str, node: ast.AST) -> Binding:
     """The name or docstring of a nested function, lambda or generator."""
-    match attr, owner:
-        case "__name__", _:
-            return Static(owner.node.name if isinstance(owner.node, ast.FunctionDef) else "<lambda>")
-        case "__doc__", Fun():
-            return Static(ast.get_docstring(owner.node, clean=False) if isinstance(owner.node, ast.FunctionDef) else None)
+    if attr == "__name__":
+        return Static(definition.name if isinstance(definition, ast.FunctionDef) else "<lambda>")
+    if attr == "__doc__" and not is_generator:
+        return Static(ast.get_docstring(definition, clean=False) if isinstance(definition, ast.FunctionDef) else None)
     raise UnsupportedSyntax(f"{attr!r} of a nested function is not supported", ctx.loc(node), "write the value itself")

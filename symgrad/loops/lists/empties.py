@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from symgrad.ir.core import Func, Value, walk
+from symgrad.ir.core import Func, Value, defined_by, walk
 from symgrad.ir.types import UNDEFINED, List, Tape, Type, Undefined
-from symgrad.ir.walks import defined_by
 from symgrad.ops.analysis.alike import Member, of_one_type
 
 

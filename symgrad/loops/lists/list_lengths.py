@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from symgrad.ir.core import ZERO, Apply, Call, Func, Op, Operand, Value, walk
+from symgrad.ir.core import ZERO, Apply, Call, Func, Op, Operand, Value, defined_by, walk
 from symgrad.ir.layout import joins
 from symgrad.ir.types import INT, List, Scalar
-from symgrad.ir.walks import defined_by
 from symgrad.ops.analysis.aliases import Groups
 from symgrad.passes.simplification.dce import dce
 

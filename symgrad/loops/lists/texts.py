@@ -13,10 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from symgrad.ir.core import ZERO, Block, Call, Const, Func, Op, Operand, Value, substitute, walk
+from symgrad.ir.core import ZERO, Block, Call, Const, Func, Op, Operand, Value, defined_by, substitute, walk
 from symgrad.ir.layout import entries
 from symgrad.ir.types import INT, List, Object, Scalar, Tape, Type
-from symgrad.ir.walks import defined_by
 from symgrad.ops.build import Builder, symbols
 
 #: the types of set elements, by their names in set types

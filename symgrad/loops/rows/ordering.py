@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from symgrad.ir.core import ONE, ZERO, Block, Call, Const, Func, Operand, Value, walk
+from symgrad.ir.core import ONE, ZERO, Block, Call, Const, Func, Operand, Value, blocks_within, walk
 from symgrad.ir.types import Array
-from symgrad.ir.walks import blocks_within
 from symgrad.loops.arrays import axes, dtype_of
 from symgrad.loops.bailouts import bail_out
 from symgrad.loops.context import Context, Thing

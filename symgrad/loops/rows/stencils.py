@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from symgrad.ir.core import ZERO, Block, Call, Const, Func, Op, Operand, Value, key_of, uses
+from symgrad.ir.core import ZERO, Block, Call, Const, Func, Op, Operand, Value, blocks_within, key_of, uses
 from symgrad.ir.types import INT
-from symgrad.ir.walks import blocks_within
 from symgrad.loops.context import Context
 from symgrad.loops.forms import Form, Index, same_index
 from symgrad.loops.paths import Place

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, clone, operands_within, uses, walk
+from symgrad.ir.core import Block, Call, Const, For, Func, Op, Operand, Value, clone, defined_by, operands_within, uses, walk
 from symgrad.ir.layout import kind_in, meetings, mixed
 from symgrad.ir.types import Array, Scalar, Type
-from symgrad.ir.walks import defined_by
 from symgrad.loops.tapes.recorded import calls_in, recorded
 from symgrad.loops.transforms.leaving import is_for_effect
 from symgrad.ops.declare import ROWS

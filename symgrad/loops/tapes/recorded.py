@@ -12,9 +12,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import ONE, ZERO, Block, Call, Const, For, Func, If, Op, Operand, Value, While, clone_block, uses, walk
+from symgrad.ir.core import (
+    ONE,
+    ZERO,
+    Block,
+    Call,
+    Const,
+    For,
+    Func,
+    If,
+    Op,
+    Operand,
+    Value,
+    While,
+    blocks_within,
+    clone_block,
+    ops_within,
+    uses,
+    walk,
+)
 from symgrad.ir.types import INT, Array, List, Object, Scalar, Type
-from symgrad.ir.walks import blocks_within, ops_within
 from symgrad.loops.forms import DTYPES
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS

@@ -11,9 +11,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
-from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, key_of, substitute
+from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, blocks_within, key_of, substitute
 from symgrad.ir.types import Array, Scalar, Tape
-from symgrad.ir.walks import blocks_within
 from symgrad.loops.writer import number
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts, is_pure

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from symgrad.ir.core import Block, Call, For, Op, Operand, Value
+from symgrad.ir.core import Block, Call, For, Op, Operand, Value, blocks_within
 from symgrad.ir.types import Array
-from symgrad.ir.walks import blocks_within
 from symgrad.loops.accesses import depends, linear
 from symgrad.loops.writer import Writer, number
 

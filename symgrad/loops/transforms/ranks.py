@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import reduce
 
-from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, walk
+from symgrad.ir.core import Block, Call, Const, Func, Operand, Value, defined_by, walk
 from symgrad.ir.layout import entries, joins
 from symgrad.ir.types import INT, Array, Dim, Extent, List, Scalar, Tape, Type, Unknown, join
-from symgrad.ir.walks import defined_by
 from symgrad.ops.build import Builder, symbols
 from symgrad.ops.declare import ROWS
 

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from symgrad.ir.core import Block, Call, Const, For, Op, Operand, Value, While, key_of, walk
+from symgrad.ir.core import Block, Call, Const, For, Op, Operand, Value, While, key_of, ops_within, walk
 from symgrad.ir.types import Array, Scalar
-from symgrad.ir.walks import ops_within
 from symgrad.loops.accesses import Summary, summary
 from symgrad.loops.writer import Writer, number
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from symgrad.identity import DisjointSets
 from symgrad.ir.core import Apply, Call, For, Func, If, Operand, Value, While, applied, definitions, walk
-from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.types import Array, List, Scalar
 from symgrad.ir.walks import read_in
 from symgrad.ops.declare import ROWS

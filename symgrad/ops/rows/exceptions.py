@@ -24,6 +24,7 @@ FAILURE = Object("exception")
 def lambda_of(name: str, settings: dict[str, Any], types: list[Type]) -> str | None:
     """An operation as a function of its operands, as text; None if it is none of an expression.
 
+    >>> from symgrad.ir.types import BOOL
     >>> lambda_of("divide", {}, [BOOL, BOOL])
     'lambda x, y: x / y'
     """

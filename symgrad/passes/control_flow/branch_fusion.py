@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from symgrad.ir.core import Block, Call, Func, If, Op, Operand, Value, substitute, uses, walk
+from symgrad.ir.core import Block, Call, Func, If, Op, Operand, Value, ops_within, substitute, uses, walk
 from symgrad.ir.unbound import is_undefined
-from symgrad.ir.walks import ops_within
 from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import halves_kept, has_memory

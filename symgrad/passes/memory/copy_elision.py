@@ -6,9 +6,8 @@ last axis is contiguous in memory, because a copy is read faster.
 
 from __future__ import annotations
 
-from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Value
+from symgrad.ir.core import Apply, Block, Call, Const, Func, Op, Value, ops_within
 from symgrad.ir.types import Array
-from symgrad.ir.walks import ops_within
 from symgrad.notes import Notes
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import has_arrays

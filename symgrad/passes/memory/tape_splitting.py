@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from symgrad.identity import DisjointSets
 from symgrad.ir.core import UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, walk
-from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.types import Tape
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 
-from symgrad.ir.core import Block, Call, For, Func, Op, Value, While, substitute, walk
+from symgrad.ir.core import Block, Call, For, Func, Op, Value, While, blocks_within, ops_within, substitute, walk
 from symgrad.ir.unbound import Unbound
-from symgrad.ir.walks import blocks_within, ops_within, read_in
+from symgrad.ir.walks import read_in
 from symgrad.ops.declare import ROWS
 from symgrad.passes.facts import Facts, halves_kept
 from symgrad.passes.reading.readable import SHAPES, Families, has_shape_of

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, operands_within, uses, walk
-from symgrad.ir.disjoint import DisjointSets
+from symgrad.identity import DisjointSets
+from symgrad.ir.core import Block, Call, For, Func, Op, Operand, Value, While, defined_by, operands_within, ops_within, uses, walk
 from symgrad.ir.types import Array, Dim, Scalar
-from symgrad.ir.walks import defined_by, ops_within
 from symgrad.location import Loc
 from symgrad.ops.declare import ROWS
 

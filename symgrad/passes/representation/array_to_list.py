@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from symgrad.ir.core import UNDEF, Block, Call, Const, For, Func, If, Op, Operand, Value, While
+from symgrad.ir.core import UNDEF, Block, Call, Const, For, Func, If, Op, Operand, Value, While, ops_within
 from symgrad.ir.types import FLOAT, Array, Dim, Scalar
-from symgrad.ir.walks import ops_within
 from symgrad.ops.declare import ROWS
 from symgrad.ops.rows.cells import RANKS, nested
 from symgrad.passes.facts import halves_kept, holds

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from symgrad.identity import DisjointSets
 from symgrad.ir.core import Block, Call, Const, For, Func, If, Op, Operand, Value, While, definitions, substitute, walk
-from symgrad.ir.disjoint import DisjointSets
 from symgrad.ir.types import Array, Scalar, kind_of
 from symgrad.ir.unbound import Unbound
 from symgrad.ops.build import Builder

@@ -21,8 +21,8 @@ def constant_lists(func: Func) -> Func:
     A list that is read at one place outside loops stays there.
     """
     makers = {op.outs[0]: op for op in walk(func.body) if isinstance(op, Call) and is_list_of_numbers(op)}
-    for value in changed_or_returned(func.body, makers):
-        makers.pop(value, None)
+    changed = changed_or_returned(func.body, makers)
+    makers = {value: op for value, op in makers.items() if value not in changed}
     equal: dict[object, list[Value]] = {}
     for value, op in makers.items():
         equal.setdefault(tuple((type(item.value), repr(item.value)) for item in op.args if isinstance(item, Const)), []).append(value)

@@ -26,13 +26,14 @@ from symgrad.ir.core import (
     Value,
     While,
     applied,
+    ops_within,
     same_operand,
     substitute,
     uses,
     walk,
 )
 from symgrad.ir.types import UNKNOWN, Array, Tape, Type
-from symgrad.ir.walks import ops_within, remove_ops
+from symgrad.ir.walks import remove_ops
 from symgrad.notes import Notes
 from symgrad.ops.analysis.access_regions import PATHS
 from symgrad.ops.analysis.raising import may_raise
@@ -330,7 +331,8 @@ def dead_tapes(func: Func) -> Func:
             narrower.narrow(ops)
     if func.split is not None:
         func.split -= sum(op in narrower.gone for op in func.body.ops[: func.split])
-    remove_ops(func.body, narrower.gone)
+    if narrower.gone:
+        remove_ops(func.body, narrower.gone)
     substitute(func.body, narrower.table)
     return func
 
