@@ -164,6 +164,11 @@ def dtype_of(of: Type, otherwise: str | None = None) -> str | None:
     return otherwise
 
 
+def of_numpy(of: Type) -> Type:
+    """A complex number that may be of Python or of NumPy, as one of NumPy: its arrays are known to be complex."""
+    return Scalar("complex", "c128") if isinstance(of, Scalar) and (of.kind, of.dtype) == ("complex", "any") else of
+
+
 def joined_dtype(types: list[Type]) -> str | None:
     """The dtype of arrays joined to one."""
     numbers = [t if isinstance(t, Array) else scalar_of(dtype_of(t)) for t in types]

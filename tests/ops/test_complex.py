@@ -314,3 +314,21 @@ def test_every_row_that_is_allowed_is_checked_here(monkeypatch: pytest.MonkeyPat
         symgrad.grad(symgrad.from_source(text, "slope", {"first": first, "np": np}), wrt=names, allow_unused=True).ir(**args)
 
     assert not (RIGHT - seen), " ".join(sorted(RIGHT - seen))
+
+
+#: complex numbers that are computed from a complex matrix ``m``
+NUMBERS = """np.trace(m)|np.trace(m, 1)|np.einsum('ii', m)|np.einsum('ij,ij', m, x)|np.einsum('ij->', m)|m.item(2)|m[0, 1]|np.take(m, 1)|np.diagonal(m)[1]
+np.linalg.trace(m)|np.linalg.det(m)|np.mean(m)|np.vdot(m, x)|np.repeat(m, 2)[3]|np.delete(m, 1)[2]|np.tile(m, 2)[0, 4]|np.pad(m, 1, 'mean')[0, 0]
+np.tril(m)[1, 0]|np.prod(m) + np.trace(m)|np.roll(m, 1)[0, 0]|np.kron(m, x)[1, 2]""".replace("\n", "|").split("|")  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", NUMBERS)
+def test_pullbacks_of_complex_numbers_from_real_arguments(expression: str) -> None:
+    function = symgrad.from_source(f"{HEAD}def f(x):\n    m = x + 0.7j * x[::-1]\n    return {expression}\n")
+    x, seed, step = M.real + np.eye(3), 0.3 - 0.8j, 1e-6
+    out, pull = symgrad.vjp(function, x)
+    gradient = pull(out * 0 + seed)[0]
+    places = [step * np.eye(9)[k].reshape(3, 3) for k in range(9)]
+    differences = np.reshape([(seed * (function(x + d) - function(x - d))).real / (2 * step) for d in places], (3, 3))
+    assert gradient.dtype == np.float64
+    np.testing.assert_allclose(gradient, differences, rtol=1e-6, atol=1e-7)

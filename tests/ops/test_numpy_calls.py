@@ -21,6 +21,12 @@ ONCE_WRONG = [
     Case("np.percentile(x, 30, keepdims=True)", ((), (3,))), Case("np.nanvar(x, ddof=3)", ((3,), (3,)), ("i32", "i32")), Case("np.size(x, None)", ((3,), (3,))),
     Case("np.repeat(x, 2, axis=-1)", ((), (3,))), Case("np.convolve(x, y, 'same')", ((), ())), Case("np.var(x, mean=0.5)", ((3,), (3,)), ("f32", "f32")),
     Case("np.concatenate(x)", ((2, 3), (3,))), Case("np.einsum('ij->ji', x)", ((2, 3), (3,))), Case("np.arctan2(x, y)", ((3,), (3,)), ("i8", "f64")),
+    Case("np.average(x, None, y, True)", ((3,), (3,)), ("i8", "i8")), Case("np.average(x, 1, y, True)", ((2, 3), (3,)), ("f64", "f32")),
+    Case("np.nan_to_num(x, nan=0.5)", ((3,), (3,)), ("i64", "i64")), Case("np.emath.power(2, x)", ((3,), (3,)), ("f32", "f32")),
+    Case("np.linspace(x, 2, 1, retstep=True)", ((3,), (3,))), Case("np.pad(x > 1, 2, 'linear_ramp', end_values=1) * x[0]", ((3,), (3,))),
+    Case("np.pad(x > 1, ((1, 0), (0, 2)), 'mean') * x[0, 0]", ((3, 3), (3,))), Case("np.pad(x > 1, 1, 'median') * x[0, 0]", ((2, 3), (3,))),
+    *(Case(f"np.linalg.lstsq(x, {b})", (shape, (3,))) for b in ("x", "np.ones(x.shape[0])") for shape in ((0, 3), (3, 0), (0, 0), (2, 3))),
+    *(Case(f"np.linalg.matrix_rank(x, {how})", (shape, (3,))) for how in ("rtol=0.5", "hermitian=True") for shape in ((0, 0), (3, 3))),
 ]  # fmt: skip
 
 

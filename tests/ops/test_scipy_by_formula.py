@@ -89,6 +89,53 @@ def test_values_and_gradients(expression: str) -> None:
     assert judged(*program(expression)) == ("right", "")
 
 
+#: of a stack ``t`` of three matrices, whose extents are equal, so that no shape tells a wrong axis; ``p`` has positive definite ones
+STACKS = """linalg.solve(t, t, transposed=True)|linalg.solve(t, t[0], assume_a="sym")|linalg.solve(t, t, lower=True, assume_a="sym")
+linalg.solve(p, np.ones(3), assume_a="pos")|linalg.solve_triangular(t, t[0])|linalg.solve_triangular(t, np.ones(3), lower=True)
+linalg.solve_triangular(t, t[0, 0], trans="T", unit_diagonal=True)|linalg.solve_triangular(t[:1], t)|linalg.solve_triangular(t[0], t, trans=1)
+linalg.cholesky(p)|linalg.cholesky(p, lower=True)|linalg.cho_solve((linalg.cholesky(p), False), t)|linalg.eigvalsh(t, lower=False)|linalg.eigvalsh(t, p)
+linalg.eigh(p, eigvals_only=True)|linalg.solve_continuous_lyapunov(p, t)|linalg.det(t)|linalg.expm(t)|stats.multivariate_normal.logpdf(t, np.ones(3), p[0])""".replace(
+    "\n", "|"
+).split("|")
+ONE_BY_ONE = """linalg.qr(t)|linalg.polar(t)|linalg.toeplitz(t)|linalg.hankel(t)|linalg.circulant(t)|linalg.block_diag(t, t)|linalg.solve_banded((1, 1), t + 5, t)
+linalg.solveh_banded(t + 5, t)|linalg.solve_toeplitz(t, t)|linalg.matmul_toeplitz(t, t)|linalg.lstsq(t, t)|linalg.solve_discrete_lyapunov(t / 9, t)""".replace(
+    "\n", "|"
+).split("|")
+STACK = np.random.default_rng(3).uniform(0.1, 0.9, (3, 3, 3)) + np.eye(3)
+NARROW = [
+    "det(m)",
+    "expm(m)",
+    "tanhm(m)",
+    "block_diag(m, 2 * m)",
+    "block_diag(m[0], m, 3)",
+    "block_diag((m > 0.5), m[:, :0])",
+    "inv(m)",
+    "block_diag(*[m] * 3)",
+]
+
+
+def of_stack(expression: str) -> Any:
+    return function_of(f"{HEAD}def f(t):\n    p = t @ np.swapaxes(t, -1, -2) + np.eye(3)\n    return {expression}\n")
+
+
+@pytest.mark.parametrize("expression", STACKS)
+def test_stacks_of_matrices(expression: str) -> None:
+    assert judged(of_stack(expression), {"t": STACK}) in (("right", ""), ("not taken", "ValueError"))
+
+
+@pytest.mark.parametrize("expression", ONE_BY_ONE)
+def test_functions_of_one_matrix_refuse_stacks(expression: str) -> None:
+    with pytest.raises(symgrad.SymgradError) as refusal:
+        symgrad.vjp(of_stack(expression), STACK)
+    assert not isinstance(refusal.value, symgrad.errors.Mismatch), refusal.value
+
+
+@pytest.mark.parametrize("expression", NARROW)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_dtypes_of_matrices(expression: str, dtype: str) -> None:
+    assert judged(function_of(f"{HEAD}def f(m):\n    return linalg.{expression}\n"), {"m": STACK[0].astype(dtype)}) == ("right", "")
+
+
 NUMBERS = np.array([0.62, 0.31, 0.87, 0.48, 0.55, 0.21])
 #: arguments of every form
 FORMS = {

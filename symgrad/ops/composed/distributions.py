@@ -378,9 +378,11 @@ def multivariate_normal_logpdf(x: Numbers, mean: Numbers = None, cov: Numbers = 
     need(np.ndim(cov) == 2, "a vector as covariance is not supported; use np.diag")
     must(cov.shape[0] > 1, "a covariance of one number is not supported; use norm")
     lower = np.linalg.cholesky(cov)
-    solved = triangular(lower, np.transpose(apart), True)
+    vectors = apart if np.ndim(apart) < 3 else np.reshape(apart, (-1, cov.shape[0]))
+    solved = triangular(lower, np.transpose(vectors), True)
     determinant = 2 * np.sum(np.log(np.diagonal(lower)))
-    return -0.5 * (np.sum(solved * solved, axis=0) + determinant) - cov.shape[0] * HALF_LOG
+    density = -0.5 * (np.sum(solved * solved, axis=0) + determinant) - cov.shape[0] * HALF_LOG
+    return density if np.ndim(apart) < 3 else np.reshape(density, np.shape(apart)[:-1])
 
 
 def dirichlet_logpdf(x: Numbers, alpha: Numbers) -> Any:

@@ -71,7 +71,7 @@ def between(x: Any, start: Any, end: Any, before: Any, after: Any, ramp: bool) -
     rises = np.reshape(np.arange(before) / np.maximum(before, 1), (-1,) + (1,) * len(rest))
     falls = np.reshape((np.arange(after) / np.maximum(after, 1))[::-1], (-1,) + (1,) * len(rest))
     first, last = start + (x[:1] - start) * rises, end + (x[-1:] - end) * falls
-    return (cast(first, x), cast(last, x)) if x.dtype.kind in "fc" else (cast(np.floor(first), x), cast(np.floor(last), x))
+    return (cast(first, x), cast(last, x)) if x.dtype.kind in "fcb" else (cast(np.floor(first), x), cast(np.floor(last), x))
 
 
 def cast(value: Any, x: Any) -> Any:
@@ -91,13 +91,13 @@ def summarised(x: Any, mode: str, least: Any, before: Any, after: Any) -> Any:
 
 
 def statistic(x: Any, mode: str) -> Any:
-    """The statistic of each column in the dtype of the array; means of integers are rounded."""
+    """The statistic of each column in the dtype of the array; means of integers are rounded, those of bools are true unless zero."""
     if mode == "maximum":
         return np.max(x, axis=0, keepdims=True)
     if mode == "minimum":
         return np.min(x, axis=0, keepdims=True)
     middle = np.mean(x, axis=0, keepdims=True) if mode == "mean" else np.median(x, axis=0, keepdims=True)
-    return middle.astype(x.dtype) if x.dtype.kind in "fc" else np.rint(middle).astype(x.dtype)
+    return middle.astype(x.dtype) if x.dtype.kind in "fcb" else np.rint(middle).astype(x.dtype)
 
 
 def continued(x: Any, places: Any, mode: str, reflect_type: str) -> Any:

@@ -205,7 +205,7 @@ def matrix_rank_within(A: Numbers, tol: Any = None, hermitian: Any = False, rtol
     need(np.ndim(A) > 1, "this np.linalg.matrix_rank of a vector is not supported")
     values = np.abs(np.linalg.eigvalsh(A)) if hermitian else np.linalg.svd(A, compute_uv=False)
     relative = max(A.shape[-2], A.shape[-1]) * np.finfo(values.dtype).eps if rtol is None else np.expand_dims(rtol, -1)
-    limit = np.max(values, axis=-1, keepdims=True) * relative if tol is None else np.expand_dims(tol, -1)
+    limit = np.max(values, axis=-1, keepdims=True, initial=0.0) * relative if tol is None else np.expand_dims(tol, -1)
     return np.count_nonzero(values > limit, axis=-1)
 
 
@@ -262,12 +262,13 @@ def tensorinv(a: Numbers, ind: int = 2) -> Any:
 
 def lstsq(a: Numbers, b: Numbers, rcond: Any = None) -> Any:
     """``np.linalg.lstsq`` of a matrix of full rank."""
-    need(np.ndim(a) == 2, "np.linalg.lstsq takes a matrix")
+    need(np.ndim(a) == 2 and np.ndim(b) < 3, "np.linalg.lstsq takes matrices")
     values = np.linalg.svd(a, compute_uv=False)
     rows, columns = a.shape
-    least = max(rows, columns) * EPSILON
+    least = max(rows, columns) * np.finfo(values.dtype).eps
     limit = least if rcond is None else np.maximum(rcond, least)
-    must(np.min(values) > limit * np.max(values), "np.linalg.lstsq of a matrix without full rank is not supported")
+    is_full = np.min(values, initial=np.inf) > limit * np.max(values, initial=0.0)
+    must(is_full, "np.linalg.lstsq of a matrix without full rank is not supported")
     x = np.linalg.pinv(a) @ b
     apart = b - a @ x
     squares = np.square(apart.real) + np.square(apart.imag) if np.iscomplexobj(apart) else apart * apart

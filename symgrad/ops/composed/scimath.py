@@ -60,6 +60,8 @@ def power(x: Numbers, p: Numbers) -> Any:
         must(not np.any(np.less(p, 0)), "np.emath.power is supported for powers that are not negative integers; write them as floats")
     if isinstance(p, int | float) and np.asarray(x).dtype.kind in "fc":
         p = np.float64(p)  # NumPy makes an array of it
+    if isinstance(x, int | float) and np.asarray(p).dtype.kind in "fc":
+        x = np.float64(x)
     return np.power(not_negative(x), p)
 
 

@@ -212,12 +212,16 @@ def linspace_within(
     if not retstep:
         return samples
     count = num - 1 if endpoint else num
-    return samples, distance / (count if count > 0 else math.nan)
+    if count > 0:
+        return samples, distance / count
+    return samples, math.nan
 
 
 def nan_to_num_within(x: Numbers, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """``np.nan_to_num`` with replacements that are computed."""
     need(copy, "np.nan_to_num is supported where it does not write to its argument")
+    if x.dtype.kind not in "fc":
+        return np.copy(x)
     limits = np.finfo(x.dtype)
     filled = np.where(np.isnan(x), nan, x)
     filled = np.where(x == np.inf, limits.max if posinf is None else posinf, filled)

@@ -13,6 +13,11 @@ from symgrad.ops.composed.refusing import Numbers, must, need
 from symgrad.tables import named
 
 
+def flipped(a: Any) -> Any:
+    """The transpose of each matrix of a stack."""
+    return np.transpose(a) if np.ndim(a) == 2 else np.swapaxes(a, -1, -2)
+
+
 def triangular(a: Any, b: Any, lower: bool) -> Any:
     """``solve_triangular`` of a triangle: a row where it is inlined."""
     return sys.modules["scipy.linalg"].solve_triangular(a, b, lower=lower)
@@ -58,8 +63,8 @@ def solve(
         assume_a is None or assume_a in ("gen", "general", "sym", "symmetric", "pos", "positive definite"), "this assume_a is not supported"
     )
     if assume_a in ("sym", "symmetric", "pos", "positive definite"):  # one triangle is read
-        return np.linalg.solve(np.tril(a) + np.transpose(np.tril(a, -1)) if lower else np.triu(a) + np.transpose(np.triu(a, 1)), b)
-    return np.linalg.solve(np.transpose(a) if transposed else a, b)
+        return np.linalg.solve(np.tril(a) + flipped(np.tril(a, -1)) if lower else np.triu(a) + flipped(np.triu(a, 1)), b)
+    return np.linalg.solve(flipped(a) if transposed else a, b)
 
 
 def solve_triangular(
@@ -75,7 +80,10 @@ def solve_triangular(
     need(not overwrite_b, "scipy.linalg.solve_triangular is supported without overwrite_b")
     need(trans in (0, 1, "N", "T"), "this trans of scipy.linalg.solve_triangular is not supported")
     if unit_diagonal:
-        a = (np.tril(a, -1) if lower else np.triu(a, 1)) + np.eye(a.shape[0], dtype=a.dtype)
+        a = (np.tril(a, -1) if lower else np.triu(a, 1)) + np.eye(a.shape[-1], dtype=a.dtype)
+    if np.ndim(a) > 2 and np.ndim(b) == 1:  # the same vector for each matrix of the stack
+        column = np.expand_dims(b, -1)
+        return (transposed(a, column, lower) if trans in (1, "T") else triangular(a, column, lower))[..., 0]
     if trans in (1, "T"):
         return transposed(a, b, lower)
     return triangular(a, b, lower)
@@ -84,7 +92,7 @@ def solve_triangular(
 def cholesky(a: Numbers, lower: Any = False, overwrite_a: Any = False, check_finite: Any = True) -> Any:
     """``scipy.linalg.cholesky`` of a symmetric matrix."""
     need(not overwrite_a, "scipy.linalg.cholesky is supported where it does not write to its argument")
-    return np.linalg.cholesky(a) if lower else np.transpose(np.linalg.cholesky(np.transpose(a)))
+    return np.linalg.cholesky(a) if lower else flipped(np.linalg.cholesky(flipped(a)))
 
 
 def cho_factor(a: Numbers, lower: Any = False, overwrite_a: Any = False, check_finite: Any = True) -> Any:
@@ -110,18 +118,18 @@ def inv(a: Numbers, overwrite_a: Any = False, check_finite: Any = True) -> Any:
 def det(a: Numbers, overwrite_a: Any = False, check_finite: Any = True) -> Any:
     """``scipy.linalg.det``."""
     need(not overwrite_a, "scipy.linalg.det is supported where it does not write to its argument")
-    return np.linalg.det(a)
+    return np.linalg.det(a.astype(np.float64) if a.dtype == np.float32 else a)
 
 
 def eigh(a: Numbers, b: Any = None, lower: Any = True, eigvals_only: Any = False) -> Any:
     """``scipy.linalg.eigh`` of a symmetric matrix, all of its values; with ``b``, ``a v = w b v``, by the Cholesky factor of ``b``."""
     if b is not None:
-        a, b = (a, b) if lower else (np.transpose(a), np.transpose(b))
+        a, b = (a, b) if lower else (flipped(a), flipped(b))
         factor = np.linalg.cholesky(b)
-        whole = np.tril(a) + np.transpose(np.tril(a, -1))
-        values, inner = np.linalg.eigh(triangular(factor, np.transpose(triangular(factor, whole, True)), True))
+        whole = np.tril(a) + flipped(np.tril(a, -1))
+        values, inner = np.linalg.eigh(triangular(factor, flipped(triangular(factor, whole, True)), True))
         return values if eigvals_only else (values, transposed(factor, inner, True))
-    values, vectors = np.linalg.eigh(a) if lower else np.linalg.eigh(np.transpose(a))
+    values, vectors = np.linalg.eigh(a) if lower else np.linalg.eigh(flipped(a))
     return values if eigvals_only else (values, vectors)
 
 
@@ -145,6 +153,7 @@ def svdvals(a: Numbers) -> Any:
 
 def qr(a: Numbers, mode: Any = "full") -> Any:
     """``scipy.linalg.qr`` in its economic mode, which is each mode of a square matrix."""
+    need(np.ndim(a) == 2, "scipy.linalg.qr is supported for one matrix")
     need(mode in ("economic", "full", "r"), "scipy.linalg.qr is supported with mode='economic'")
     must(mode == "economic" or a.shape[0] == a.shape[1], "scipy.linalg.qr of a matrix that is not square takes mode='economic'")
     if mode == "r":
@@ -173,11 +182,13 @@ def norm(a: Numbers, ord: Any = None, axis: Any = None, keepdims: Any = False) -
 
 
 def block_diag(*arrs: Any) -> Any:
-    """``scipy.linalg.block_diag`` of matrices."""
-    need(np.ndim(arrs[0]) == 2, "scipy.linalg.block_diag is supported for matrices")
-    matrices = [np.asarray(a) for a in arrs]
+    """``scipy.linalg.block_diag`` of matrices; a vector is one row."""
+    need(len(arrs) > 0, "scipy.linalg.block_diag takes a matrix")
+    for a in arrs:
+        need(np.ndim(a) < 3, "scipy.linalg.block_diag is supported for matrices")
+    matrices = [np.atleast_2d(a) for a in arrs]
     rows, columns = sum([a.shape[0] for a in matrices]), sum([a.shape[1] for a in matrices])
-    matrix = np.zeros((rows, columns))
+    matrix = np.zeros((rows, columns), dtype=np.result_type(*matrices))
     row, column = 0, 0
     for a in matrices:
         matrix[row : row + a.shape[0], column : column + a.shape[1]] = a
@@ -187,6 +198,7 @@ def block_diag(*arrs: Any) -> Any:
 
 def toeplitz(c: Numbers, r: Numbers = None) -> Any:
     """``scipy.linalg.toeplitz`` of vectors."""
+    need(np.ndim(c) < 2 and (r is None or np.ndim(r) < 2), "scipy.linalg.toeplitz is supported for vectors")
     first, top = np.ravel(c), np.ravel(c if r is None else r)
     n, m = first.shape[0], top.shape[0]
     values = np.concatenate([first[::-1], top[1:]])
@@ -195,12 +207,14 @@ def toeplitz(c: Numbers, r: Numbers = None) -> Any:
 
 def circulant(c: Numbers) -> Any:
     """``scipy.linalg.circulant`` of a vector."""
+    need(np.ndim(c) == 1, "scipy.linalg.circulant is supported for a vector")
     n = c.shape[0]
     return c[(np.expand_dims(np.arange(n), 1) - np.arange(n)) % n]
 
 
 def band(ab: Any, above: Any) -> Any:
     """Return the matrix whose diagonals are given as rows, from an upper diagonal downwards."""
+    need(np.ndim(ab) == 2, "banded matrices are supported one at a time")
     count = ab.shape[1]
     row = np.expand_dims(np.arange(count), 1) + (above - np.arange(count))
     column = np.arange(count) + np.zeros_like(row)
@@ -239,6 +253,7 @@ def matmul_toeplitz(c_or_cr: Any, x: Numbers, check_finite: Any = False, workers
 
 def hankel(c: Numbers, r: Numbers = None) -> Any:
     """``scipy.linalg.hankel`` of vectors."""
+    need(np.ndim(c) < 2 and (r is None or np.ndim(r) < 2), "scipy.linalg.hankel is supported for vectors")
     first = np.ravel(c)
     last = np.zeros_like(first) if r is None else np.ravel(r)
     values = np.concatenate([first, last[1:]])
@@ -247,6 +262,7 @@ def hankel(c: Numbers, r: Numbers = None) -> Any:
 
 def polar(a: Numbers, side: Any = "right") -> Any:
     """``scipy.linalg.polar``, by the singular values."""
+    need(np.ndim(a) == 2, "scipy.linalg.polar is supported for one matrix")
     need(side == "right" or side == "left", "`side` must be either 'right' or 'left'")
     w, s, vh = np.linalg.svd(a, full_matrices=False)
     return w @ vh, (np.transpose(vh) * s) @ vh if side == "right" else (w * s) @ np.transpose(w)
@@ -278,12 +294,13 @@ def solve_sylvester(a: Numbers, b: Numbers, q: Numbers) -> Any:
 
 def solve_continuous_lyapunov(a: Numbers, q: Numbers) -> Any:
     """``scipy.linalg.solve_continuous_lyapunov`` of real matrices."""
-    return sylvester(a, np.transpose(a), q)
+    return sylvester(a, flipped(a), q)
 
 
 def solve_discrete_lyapunov(a: Numbers, q: Numbers, method: Any = None) -> Any:
     """``scipy.linalg.solve_discrete_lyapunov`` of real matrices, as a system of equations for all elements."""
     need(method is None or method == "direct", "scipy.linalg.solve_discrete_lyapunov is supported with method='direct'")
+    need(np.ndim(a) == 2, "scipy.linalg.solve_discrete_lyapunov is supported for one matrix")
     count = np.shape(a)[0]
     must(method == "direct" or count < 10, "scipy.linalg.solve_discrete_lyapunov of ten rows and more is supported with method='direct'")
     return np.reshape(np.linalg.solve(np.eye(count * count) - np.kron(a, a), np.ravel(q)), (count, count))

@@ -22,6 +22,7 @@ def average(a: Numbers, axis: Any = None, weights: Numbers = None, returned: Any
     if weights is None:
         means = np.mean(a, axis=axis, keepdims=keepdims)
         return (means, np.full_like(means, np.size(a) / np.size(means))[()]) if returned else means
+    weights = weights if weights.dtype == a.dtype else weights.astype(np.result_type(a, weights))
     alike = np.ndim(weights) == np.ndim(a)
     need(alike or axis is not None, "Axis must be specified when shapes of a and weights differ.")
     need(alike or np.ndim(weights) == 1 and not isinstance(axis, tuple), "weights of np.average along several axes are not supported")

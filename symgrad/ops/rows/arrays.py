@@ -38,6 +38,7 @@ from symgrad.ops.shapes import (
     given_shape,
     joined_dtype,
     kept_layout,
+    of_numpy,
     rank_of,
     shape_of,
 )
@@ -50,7 +51,7 @@ Reshape = Callable[[Shape, dict[str, Any]], "Shape | None"]
 def into_shape_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     """The shape law of an array with the dtype of the first operand and the shape of the operand of type ``ShapeOf``."""
     shapes = [t for t in types if isinstance(t, ShapeOf)]
-    return Array(dtype_of(types[0]), shapes[0].shape if shapes else None)
+    return Array(dtype_of(of_numpy(types[0])), shapes[0].shape if shapes else None)
 
 
 #: the cotangent of a row that selects or rearranges elements: a row that puts them into an array of the operand's shape

@@ -8,7 +8,7 @@ from symgrad.ir.types import Dim, Shape, ShapeOf, Type, is_plural
 from symgrad.ops.declare import rule
 from symgrad.ops.indexing import Extents, broadcast
 from symgrad.ops.rows.elementwise import Emit
-from symgrad.ops.shapes import array_or_scalar, joined_dtype, shape_of
+from symgrad.ops.shapes import array_or_scalar, joined_dtype, of_numpy, shape_of
 
 #: the largest number of operands
 MOST_EINSUM = 4
@@ -91,7 +91,7 @@ def _einsum_rows(count: int) -> None:
 
 def _factor_law_many(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
     shape = types[-1].shape if isinstance(types[-1], ShapeOf) else None
-    return array_or_scalar(joined_dtype(types[:-1]), shape)
+    return array_or_scalar(joined_dtype([of_numpy(t) for t in types[:-1]]), shape)
 
 
 for _count in range(1, MOST_EINSUM + 1):

@@ -196,14 +196,14 @@ rule(
     _triangular_law,
     emit="solving.solve_triangular(a, b, lower=lower)",
     a_grad="-triangle(matmul_left(solve_transposed(a, out_grad, lower=lower), out, shape_of(a)), lower=lower)",
-    b_grad="solve_transposed(a, out_grad, lower=lower)",
+    b_grad="fit(solve_transposed(a, out_grad, lower=lower), shape_of(b))",
 )
 rule(
     "solve_transposed(a, b, lower=False)",
     _triangular_law,
     emit="solving.solve_triangular(a, b, trans=1, lower=lower)",
     a_grad="-triangle(matmul_left(out, solve_triangular(a, out_grad, lower=lower), shape_of(a)), lower=lower)",
-    b_grad="solve_triangular(a, out_grad, lower=lower)",
+    b_grad="fit(solve_triangular(a, out_grad, lower=lower), shape_of(b))",
 )
 rule(
     "triangle(x, lower=False)",
@@ -214,9 +214,17 @@ rule(
 )
 # Al-Mohy and Higham, Computing the Frechet Derivative of the Matrix Exponential (2009)
 rule("expm(a)", _matrix_law, emit="solving.expm(a)", a_grad="expm_frechet(mT(a), out_grad)")
+
+
+def _frechet_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Type:
+    """The shape of the matrix; SciPy computes in double precision."""
+    type_ = _matrix_law(types, settings, dim)
+    return Array("c128" if dtype_of(types[0]) in ("c64", "c128") else "f64", getattr(type_, "shape", None))
+
+
 missing(
     "expm_frechet(a, e)",
-    _matrix_law,
+    _frechet_law,
     "second derivatives of the matrix exponential are not known",
     emit="solving.expm_frechet(a, e, compute_expm=False)",
 )
