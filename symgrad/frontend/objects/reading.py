@@ -351,14 +351,25 @@ def check_call(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[s
     name = getattr(function, "__name__", "function")
     if function in BUILTINS:
         least, most = BUILTINS[function]
-        if len(args) < least or most is not None and len(args) > most:
-            definite(ctx, MISSING, node, TypeError, f"{name} does not take {len(args)} arguments")
+        if len(args) < least or most is not None and len(args) > most or function is zip and kwargs.keys() - {"strict"}:
+            definite(ctx, MISSING, node, TypeError, said_by(function, len(args), kwargs))
     elif (signature := signature_of(function)) is not None:
         try:
             signature.bind(*args, **kwargs)
         except TypeError as error:
-            if getattr(function, "__module__", None) == "builtins" or "missing" in str(error):  # the rest is for who lowers the call
+            if getattr(function, "__module__", None) == "builtins":
+                definite(ctx, MISSING, node, TypeError, said_by(function, len(args), kwargs))
+            if "missing" in str(error):  # the rest is for who lowers the call
                 definite(ctx, MISSING, node, TypeError, f"{name}() {error}")
+
+
+def said_by(function: Any, count: int, words: Iterable[str]) -> str:
+    """What a builtin says of a wrong number of arguments, or of wrong names, which it checks first."""
+    try:
+        function(*[object()] * count, **dict.fromkeys(words))
+    except TypeError as error:
+        return str(error)
+    return f"{function.__name__} does not take {count} arguments"
 
 
 def check_method(ctx: Lowering, cls: type, name: str, args: list[Binding], node: ast.AST) -> None:
