@@ -43,7 +43,22 @@ CALLS = (
     *("K()", "K(a)", "K(a, b, a)", "K(a, b).go()", "K(a, b).go(a)", "K(a, b).go(a, b, k=b)", "K.cm()", "K.cm(a, b)", "K.sm(a, b)"),
     *("N()", "N(a)", "N(a, b, a, b)", "N(a, u=b)", "N(a, b, z=b)", "D()", "D(a)", "D(a, b, a, b)", "D(a, b, z=b)", "D(a, u=b)"),
     *("Empty(a)", "Empty(u=a)", "outer(a)", "local()", "local(a, b)", "(lambda u: u)()"),
-    *("max()", "abs()", "abs(a, b)", "len()", "sum()", "float(a, b)", "range()", "sorted()", "zip(q=1)", "getattr(a)", "print(a, q=1)"),
+    *(
+        "max()",
+        "abs()",
+        "abs(a, b)",
+        "len()",
+        "sum()",
+        "float(a, b)",
+        "range()",
+        "sorted()",
+        "zip(q=1)",
+        "range(3, q=1)",
+        "bool(a, q=1)",
+        "set(q=1)",
+        "getattr(a)",
+        "print(a, q=1)",
+    ),
     *("dict(a, b)", "list(a, b)", "map()", "next()", "isinstance(a)", "round()", "divmod(a)"),
 )
 
