@@ -18,6 +18,7 @@ from symgrad.abstraction import mutable_parts
 from symgrad.containers import CONTAINERS, container_of, instance_of_container
 from symgrad.errors import SymgradError, UnsupportedSyntax, UnsureAlias, together
 from symgrad.frontend.calls.declared import call_itself, is_declared
+from symgrad.frontend.constructs.class_definitions import check_kept, check_result
 from symgrad.frontend.containers.growing_dicts import is_growing
 from symgrad.frontend.containers.growing_inner import enter_pools
 from symgrad.frontend.containers.growing_sets import result_of
@@ -187,6 +188,8 @@ class Attempt:
         if not all(is_name(path) for _, path in self.inputs):
             qualify(self.inputs, definitions(body), ctx.assigned_inputs)
         func = Func(self.source.name, body, result_names(operands), self.source.loc(node))
+        if ctx.defined_classes:
+            check_kept(ctx, func)
         if ctx.is_silent and change_loggers(func):
             raise LoggersChange
         mutated = self.written_to(ctx, func, node)
@@ -452,6 +455,7 @@ class Attempt:
         """The leaves of the result, and the text that rebuilds it from them."""
         match binding:
             case Tup(items, kind):
+                check_result(ctx, kind)
                 parts = tuple(self.flatten(ctx, i, operands, node) for i in items)
                 inside = ", ".join(p.text for p in parts) + ("," if len(parts) == 1 and kind is None else "")
                 text = f"({inside})" if kind is None else f"{owner_name(ctx, kind)}({inside})"

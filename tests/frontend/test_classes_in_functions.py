@@ -6,7 +6,9 @@ from itertools import product
 
 import pytest
 
-from tests.plainly import check_kernel_and_second_derivative, verdict
+import symgrad
+from symgrad.errors import UnsupportedSyntax
+from tests.plainly import HEAD, check_kernel_and_second_derivative, function_of, verdict
 
 HELPERS = """
 import functools
@@ -24,6 +26,7 @@ class Base:
 class Registered:
     names = []
     def __init_subclass__(cls): Registered.names.append(cls.__name__)
+KEPT = []
 class Meta(type):
     def __new__(kind, name, bases, content): return super().__new__(kind, name, bases, content | {"k": 2.0})
 """
@@ -55,6 +58,13 @@ USES = {
     "named tuple": "class T(NamedTuple):\n    u: float\n    w: float = 2.0\n    def both(self): return self.u * self.w * k\n"
     "Q = collections.namedtuple('Q', 'p q')\ns = T(a).both() + T(a, b).both() * Q(a, b).q + C(a).total()",
 }  # fmt: skip
+#: names of classes, and instances that are created with wrong arguments
+OUTSIDE = {
+    "qualified names": "def g():\n    class C:\n        def m(self):\n            class D: pass\n            return D()\n    return C()\n"
+    "print(type(g()).__qualname__, type(g().m()).__qualname__)\ns = a * b",
+    "text of a dataclass": "@dataclass\nclass C:\n    v: float\nprint(C(a), [C(b)])\ns = a * b",
+    "no arguments": "class C:\n    def go(self): return self\ntry:\n    C(a)\n    s = a\nexcept TypeError as e:\n    print(e)\n    s = b",
+}  # fmt: skip
 ARGUMENTS = [[0.9, 0.7, 3], [0.4, 1.7, 0]]
 
 
@@ -78,6 +88,30 @@ def test_kernels_and_second_derivatives(definition: str, use: str) -> None:
         )
 
 
+@pytest.mark.parametrize("body", OUTSIDE)
+def test_what_is_seen_outside(body: str) -> None:
+    lines = "".join(f"    {line}\n" for line in OUTSIDE[body].splitlines())
+    for arguments in ARGUMENTS:
+        assert verdict(HELPERS + f"def f(a, b, n):\n{lines}    return s\n", arguments) == "right"
+
+
+def test_an_exception_without_methods_leaves() -> None:
+    f = function_of(HEAD + "def f(a, b):\n    class C(ValueError): pass\n    if a > b: raise C('text', a)\n    return a * b\n")
+    assert symgrad.value_and_grad(f)(0.4, 0.7) == pytest.approx((0.28, 0.7))
+    with pytest.raises(ValueError) as plain:
+        f(0.9, 0.7)
+    with pytest.raises(ValueError) as error:
+        symgrad.value_and_grad(f)(0.9, 0.7)
+    assert (type(error.value).__qualname__, error.value.args) == (type(plain.value).__qualname__, plain.value.args)
+
+
+@pytest.mark.parametrize("returned", ["C", "C(a, b)", "[C(a, b)]"])
+def test_a_class_of_the_function_is_not_returned(returned: str) -> None:
+    f = function_of(HEAD + f"def f(a, b):\n    C = collections.namedtuple('C', 'x y')\n    return a * b, {returned}\n")
+    with pytest.raises(UnsupportedSyntax, match="class C, which the function defines"):
+        symgrad.value_and_grad(f, has_aux=True)(0.9, 0.7)
+
+
 #: what one class for all calls and iterations cannot represent
 REFUSED = {
     "loop": "s = a\nwhile s < 5.0:\n    class C:\n        def go(self): return s * a\n    s += C().go()",
@@ -89,6 +123,12 @@ REFUSED = {
     "private": "class C:\n    def __init__(self): self.__p = a\ns = C()._C__p * a",
     "init_subclass": "class C(Registered):\n    k = 2.0\ns = a * C.k",
     "metaclass": "class C(metaclass=Meta): pass\ns = a * C.k",
+    "called annotation": "class C:\n    x: print('called') = 3.0\ns = a * C.x",
+    "instance kept": "class C:\n    def go(self): return 3.0\nKEPT.append(C())\ns = a",
+    "class kept": "class C:\n    def go(self): return 3.0\nKEPT.append([C])\ns = a",
+    "method kept": "class C:\n    def go(self): return 3.0\nKEPT.append(C.go)\ns = a",
+    "tuple kept": "C = collections.namedtuple('C', 'x y')\nKEPT.append(C(a, b))\ns = a",
+    "exception leaves": "class C(Exception):\n    def __str__(self): return 'text'\nif a > 5 * b: raise C()\ns = a",
     "class scope": "k = 2.0\nclass C:\n    k = 3.0\n    def go(self, v=k): return v * a\ns = C().go()",
 }
 

@@ -28,6 +28,7 @@ from symgrad.frontend.state.bindings import Above, Binding, Static, Tup
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.members import is_enumeration
 from symgrad.frontend.state.program_state import Frame
+from symgrad.frontend.text.argument_errors import Wording
 from symgrad.frontend.text.source import parameters
 from symgrad.frontend.values.exact import exact_class
 from symgrad.text import item
@@ -68,7 +69,7 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         arguments = arguments_by_field(ctx, cls, fields, args, kwargs)
         arguments |= defaults_of_tuple(ctx, cls, [f for f in fields if f not in arguments])
         if missing := [f for f in fields if f not in arguments]:
-            fail(ctx, TypeError, f"{cls.__name__}.__new__() missing 1 required positional argument: {missing[0]!r}")
+            fail(ctx, TypeError, wording_of(cls, len(fields)).missing(missing))
         return Tup(tuple(arguments[f] for f in fields), cls)
     is_exception = is_plain_exception(ctx, cls) and not (kwargs and cls.__module__ == "builtins")
     is_followed = cls.__module__.startswith(FOLLOWED) or cls in IN_PYTHON or is_read(ctx, cls) and is_made_in_python(cls)
@@ -103,6 +104,8 @@ def construct(ctx: Lowering, cls: type, name: str, args: list[Binding], kwargs: 
         call_function(ctx, init, [instance, *args], kwargs, node)
     elif is_container:
         call_base(ctx, "__init__", instance, args, kwargs, node)
+    elif init is object.__init__ and from_class(ctx, cls, "__new__") is object.__new__ and (args or kwargs):
+        fail(ctx, TypeError, f"{cls.__name__}() takes no arguments")
     return result
 
 
@@ -143,6 +146,10 @@ def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[
     """The fields by name, including arguments of ``__post_init__`` that no field keeps (``InitVar``)."""
     plain = [f.name for f in fields_of(cls) if f.init and not f.kw_only]
     arguments = arguments_by_field(ctx, cls, plain, args, kwargs, [f.name for f in fields_of(cls) if f.init and f.kw_only])
+    for kind, by_name in (("positional", False), ("keyword-only", True)):
+        required = [f for f in fields_of(cls) if f.init and f.kw_only == by_name and f.default is f.default_factory is dataclasses.MISSING]
+        if missing := [field.name for field in required if field.name not in arguments]:
+            fail(ctx, TypeError, wording_of(cls, len(plain)).missing(missing, kind))
     values: dict[str, Binding] = {}
     for field in fields_of(cls):
         if field.name in arguments:
@@ -158,8 +165,6 @@ def dataclass_fields(ctx: Lowering, cls: Any, args: list[Binding], kwargs: dict[
             where = f"{item(f'{owner_name(ctx, cls)}.__dataclass_fields__', field.name)}.default_factory"
             ctx.rely(where, factory)
             values[field.name] = ctx.apply(Static(factory, field.name), [], {}, node)
-        elif field.init:
-            fail(ctx, TypeError, f"{cls.__name__}.__init__() missing 1 required positional argument: {field.name!r}")
     return values
 
 
@@ -198,11 +203,22 @@ def arguments_by_field(
 ) -> dict[str, Binding]:
     """The arguments by field, passed by position and by name."""
     arguments = dict(zip(plain, args, strict=False))
+    wording = wording_of(cls, len(plain), len((cls.__new__ if issubclass(cls, tuple) else cls.__init__).__defaults__ or ()))
+    for name, binding in kwargs.items():
+        if name in arguments:
+            fail(ctx, TypeError, wording.twice(name))
+        if name not in (*plain, *(by_name or ())):
+            fail(ctx, TypeError, wording.unexpected(name))
+        arguments[name] = binding
     if len(args) > len(plain):
-        fail(ctx, TypeError, f"{cls.__name__} takes {len(plain)} positional arguments but {len(args)} were given")
-    if wrong := [k for k in kwargs if k in arguments or k not in (*plain, *(by_name or ()))]:
-        fail(ctx, TypeError, f"{cls.__name__} got an unexpected keyword argument, or one that is given twice: {wrong[0]!r}")
-    return arguments | kwargs
+        fail(ctx, TypeError, wording.excess(len(args) + 1))
+    return arguments
+
+
+def wording_of(cls: type, count: int, optional: int = 0) -> Wording:
+    """What Python says of the calls of a named tuple or dataclass, which pass the class or instance too."""
+    name = f"{cls.__name__}.__new__" if issubclass(cls, tuple) else f"{cls.__qualname__}.__init__"
+    return Wording(lambda: name, count + 1, optional)
 
 
 def super_of(ctx: Lowering, node: ast.AST) -> Binding:

@@ -23,6 +23,7 @@ from symgrad.frontend.state.bindings import Binding, Fun, Num, Static, Tup
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.tables import special, statement
 from symgrad.frontend.text.source import own_nodes
+from symgrad.ir.core import Call, Const, Func, reachable, walk
 
 #: decorators that are applied to placeholders, and to the class itself
 OF_METHODS = (property, staticmethod, classmethod, functools.cached_property, abc.abstractmethod)
@@ -40,7 +41,8 @@ def class_definition(ctx: Lowering, node: ast.ClassDef, rest: list[ast.stmt]) ->
     bases = tuple(constant(ctx, base) for base in node.bases)
     words = {str(word.arg): constant(ctx, word.value) for word in node.keywords}
     check_bases(ctx, bases, words.get("metaclass", type), node)
-    content: dict[str, Any] = {"__module__": ctx.frame.source.function.__module__, "__qualname__": node.name, "__annotations__": {}}
+    source = ctx.frame.source
+    content: dict[str, Any] = {"__module__": source.function.__module__, "__qualname__": source.qualname_of(node), "__annotations__": {}}
     for part in node.body:
         define(ctx, part, content)
 
@@ -91,12 +93,40 @@ def check_bases(ctx: Lowering, bases: tuple[Any, ...], metaclass: Any, node: ast
         raise refused(ctx, "a base class of a class in a function has an __init_subclass__", node)
 
 
+def check_kept(ctx: Lowering, func: Func) -> None:
+    """Refuse a class that the function defines, or an instance of it, where other code gets it: its methods have no body there.
+
+    An exception without methods may leave the function.
+    """
+    with_methods = set(ctx.definitions.values())
+    for op in [op for reached in reachable(func) for op in walk(reached.body)]:
+        for known in [operand.value for operand in op.operands if isinstance(operand, Const)]:
+            is_placeholder = isinstance(known, types.FunctionType) and known in ctx.methods
+            cls = known if isinstance(known, type) else type(known)
+            raised = isinstance(op, Call) and op.name == "raise_error" and with_methods.isdisjoint(cls.__mro__)
+            if is_placeholder or cls in ctx.defined_classes and not raised:
+                name = (known if is_placeholder else cls).__name__
+                what = f"{name} is defined by the function, and code outside of it gets the class or an instance"
+                raise UnsupportedSyntax(what, op.loc, "write the class outside the function")
+    returned = [operand.value for operand in func.body.yields if isinstance(operand, Const)]
+    check_result(ctx, next((known for known in returned if isinstance(known, type)), None))
+
+
+def check_result(ctx: Lowering, cls: type | None) -> None:
+    """Refuse a class that the function defines, or of whose instances one is returned."""
+    if cls in ctx.defined_classes:
+        what = f"the class {getattr(cls, '__name__', '')}, which the function defines, or an instance of it is returned"
+        raise UnsupportedSyntax(what, ctx.builder.loc, "write the class outside the function")
+
+
 @special(collections.namedtuple)
 def named_tuple(ctx: Lowering, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> Binding:
     """A named tuple whose fields are static."""
     known, words = [unwrap(a) for a in args], {name: unwrap(held) for name, held in kwargs.items()}
     words.setdefault("module", ctx.frame.source.function.__module__)
-    return Static(as_python_does(ctx, node, lambda: collections.namedtuple(*known, **words)))
+    cls = as_python_does(ctx, node, lambda: collections.namedtuple(*known, **words))
+    ctx.defined_classes.add(cls)
+    return Static(cls)
 
 
 def define(ctx: Lowering, part: ast.stmt, content: dict[str, Any]) -> None:
@@ -125,7 +155,10 @@ def placeholder(ctx: Lowering, function: Fun, name: str) -> types.FunctionType:
     """A function without a body, whose call is a call of a nested one."""
 
     def method(*args: Any, **kwargs: Any) -> None:
-        """A method of a class that a function defines."""
+        """Raise, because the body is part of the derivative only."""
+        raise UnsupportedSyntax(
+            f"method {name!r} of a class that a function defines is called from outside", hint="write the class outside"
+        )
 
     method.__name__ = method.__qualname__ = name
     method.__module__ = ctx.frame.source.function.__module__
@@ -169,7 +202,8 @@ def constant(ctx: Lowering, node: ast.expr) -> Any:
 
 
 def annotation_of(ctx: Lowering, node: ast.expr) -> Any:
-    """The annotation of a field; what it says is not used, but for ``ClassVar`` and ``InitVar``, which are refused."""
-    if any(word in ast.unparse(node) for word in ("ClassVar", "InitVar", "KW_ONLY")):
+    """The annotation of a field; what it says is not used, but for ``ClassVar`` and ``InitVar``, which are refused, as calls are."""
+    is_called = any(isinstance(inner, ast.Call | ast.NamedExpr) for inner in ast.walk(node))
+    if is_called or any(word in ast.unparse(node) for word in ("ClassVar", "InitVar", "KW_ONLY")):
         raise refused(ctx, "this annotation in a class in a function is not supported", node)
     return object

@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from symgrad.frontend.calls.classes import wording_of
 from symgrad.frontend.calls.declared import is_declared
 from symgrad.frontend.containers.stars import bound_rest, in_one_tuple, with_rest
 from symgrad.frontend.containers.stepping import iterator
@@ -49,7 +50,7 @@ def call_with_rest(ctx: Lowering, held: Binding, args: list[Binding], kwargs: di
         case Static(types.FunctionType() as function) if is_users(ctx, function):
             return ctx.apply(held, args, kwargs, node)
         case Static(type() as cls) if (fields := fields_of(cls)) is not None:
-            known, _ = bound_rest(ctx, fields[0], False, args, {*kwargs, *fields[1]}, cls.__name__)
+            known, _ = bound_rest(ctx, fields[0], False, args, {*kwargs, *fields[1]}, wording_of(cls, *map(len, fields)))
             return ctx.apply(held, known, kwargs, node)
         case Static(type() as cls) if is_users(ctx, from_class(ctx, cls, "__init__")) and from_class(ctx, cls, "__new__") is object.__new__:
             return ctx.apply(held, args, kwargs, node)

@@ -13,13 +13,14 @@ from dataclasses import replace
 from symgrad.errors import UnsupportedSyntax
 from symgrad.frontend.containers.iterables import indices_of, items_of
 from symgrad.frontend.containers.stepping import is_iterator
-from symgrad.frontend.flow.edges import fail_unless
+from symgrad.frontend.flow.edges import fail_unless, filled_in, sees
 from symgrad.frontend.state.bindings import Binding, Rest, Static, Tup
 from symgrad.frontend.state.context import Lowering
 from symgrad.frontend.state.conversions import standing_for
 from symgrad.frontend.state.pinning import pinned_length
 from symgrad.frontend.state.program_state import is_long
-from symgrad.ir.core import Const
+from symgrad.frontend.text.argument_errors import Wording
+from symgrad.ir.core import Const, Operand
 
 
 def elements(
@@ -94,7 +95,7 @@ def in_one_tuple(ctx: Lowering, bindings: list[Binding], node: ast.AST) -> Bindi
 
 
 def bound_rest(
-    ctx: Lowering, plain: list[str], takes_more: bool, args: list[Binding], known: Container[str], name: str
+    ctx: Lowering, plain: list[str], takes_more: bool, args: list[Binding], known: Container[str], wording: Wording
 ) -> tuple[list[Binding], Binding | None]:
     """The arguments for the parameters ``plain``, and the tuple for ``*args`` if a ``Rest`` is in it, which ``takes_more`` says.
 
@@ -111,8 +112,7 @@ def bound_rest(
     if isinstance(items, list):
         return [*fixed, *items], None
     length, count = items.bounds[1], Const(len(left))
-    said = f"{name}() takes {len(plain)} positional arguments, and another number was given"
-    fail_unless(ctx, ctx.call("greater_equal" if takes_more else "equal", length, count), TypeError, said)
+    check_number(ctx, length, len(fixed) + wording.count - len(plain), left, wording, takes_more)
     taken = [*fixed[: len(plain)], *(items.item(Const(k)) for k in range(len(left)))]
     if not takes_more:
         return taken, None
@@ -120,3 +120,18 @@ def bound_rest(
     if left:
         over = ctx.list_sharing(standing_for(ctx.call("list_slice", ctx.read(over), count, Const(None), Const(None)), list), over)
     return taken, in_one_tuple(ctx, [*fixed[len(plain) :], replace(rest, items=over)], rest.node)
+
+
+def check_number(ctx: Lowering, length: Operand, fixed: int, left: list[str], wording: Wording, takes_more: bool) -> None:
+    """Raise where a number of arguments, after ``fixed`` ones (with the instance), is not that of the parameters that are ``left``."""
+    if not sees(ctx, TypeError) and fixed <= wording.count:
+        said = f"{wording.name()}() takes {wording.count} positional arguments, and another number was given"
+        fail_unless(ctx, ctx.call("greater_equal" if takes_more else "equal", length, Const(len(left))), TypeError, said)
+        return
+    for k in range(len(left)):
+        fail_unless(ctx, ctx.call("not_equal", length, Const(k)), TypeError, wording.missing(left[k:]))
+    if not takes_more:
+        if not wording.count:
+            fail_unless(ctx, ctx.call("not_equal", length, Const(1 - fixed)), TypeError, wording.excess(1))
+        text = filled_in(ctx, wording.excess(None), ctx.call("add", length, Const(fixed)))
+        fail_unless(ctx, ctx.call("less_equal", length, Const(wording.count - fixed)), TypeError, text)

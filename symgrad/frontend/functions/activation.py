@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,6 +38,7 @@ from symgrad.frontend.state.interruptions import Raised
 from symgrad.frontend.state.program_state import NEXT, RESULT, RETURN, Frame
 from symgrad.frontend.state.reach import functions_in
 from symgrad.frontend.state.shared_state import is_readable
+from symgrad.frontend.text.argument_errors import Wording
 from symgrad.frontend.text.source import Source, body_nodes, yields
 from symgrad.location import Loc
 from symgrad.text import has_literal, item
@@ -96,8 +97,7 @@ def activate(
     code: Any,
 ) -> Binding:
     """Bind the arguments and lower the body; restore the caller's frame afterwards."""
-    name_ = function.name if isinstance(function, ast.FunctionDef) else "<lambda>"
-    bound = bind_arguments(ctx, function.args, args, kwargs, defaults, name_, frame.place is not None)
+    bound = bind_arguments(ctx, function.args, args, kwargs, defaults, lambda: frame.source.qualname_of(function), frame.place is not None)
     if yields(function):
         if not isinstance(function, ast.FunctionDef) or frame.top:
             raise UnsupportedSyntax("a generator cannot be differentiated", ctx.loc(node), "return a list")
@@ -203,38 +203,43 @@ def bind_arguments(
     args: list[Binding],
     kwargs: dict[str, Binding],
     defaults: Mapping[str, Binding],
-    name_: str,
+    name: Callable[[], str],
     ours: bool,
 ) -> dict[str, Binding]:
-    """Bind arguments to parameters as Python does; ``name_`` is the function's name. A mismatched call of a composition is refused."""
+    """Bind arguments to parameters as Python does; ``name`` is the function's. A mismatched call of a composition is refused."""
 
-    def wrong(what: str) -> None:
+    def wrong(said: str) -> None:
         if ours:
-            raise UnsupportedSyntax(f"{name_}() {what}", ctx.builder.loc)
-        fail(ctx, TypeError, f"{name_}() {what}")
+            raise UnsupportedSyntax(said, ctx.builder.loc)
+        fail(ctx, TypeError, said)
 
-    plain = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
-    args, rest = bound_rest(ctx, plain, arguments.vararg is not None, args, {*kwargs, *defaults}, name_)
+    by_position, plain = [a.arg for a in arguments.posonlyargs], [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
+    by_name = [a.arg for a in arguments.kwonlyargs]
+    wording = Wording(name, len(plain), sum(name in defaults for name in plain), sum(name in kwargs for name in by_name))
+    args, rest = bound_rest(ctx, plain, arguments.vararg is not None, args, {*kwargs, *defaults}, wording)
     bound = dict(zip(plain, args, strict=False))
-    extra = args[len(plain) :]
-    left = dict(kwargs)
+    extra, left = args[len(plain) :], dict[str, Binding]()
+    for word, binding in kwargs.items():
+        if word in by_position or word not in (*plain, *by_name):
+            left[word] = binding
+            if arguments.kwarg is None:
+                wrong(
+                    wording.unexpected(word)
+                    if word not in by_position
+                    else wording.only_by_position([w for w in by_position if w in kwargs])
+                )
+        elif word in bound:
+            wrong(wording.twice(word))
+        else:
+            bound[word] = binding
     if extra and arguments.vararg is None:
-        wrong(f"takes {len(plain)} positional arguments but {len(args)} were given")
+        wrong(wording.excess(len(args)))
+    for kind, names in (("positional", plain), ("keyword-only", by_name)):
+        if missing := [word for word in names if word not in bound and word not in defaults]:
+            wrong(wording.missing(missing, kind))
+        bound |= {word: defaults[word] for word in names if word not in bound}
     if arguments.vararg is not None:
         bound[arguments.vararg.arg] = Tup(tuple(extra)) if rest is None else rest
-    by_position = {a.arg for a in arguments.posonlyargs}
-    for name in [*plain, *(a.arg for a in arguments.kwonlyargs)]:
-        if name in left and name not in by_position:
-            if name in bound:
-                wrong(f"got multiple values for argument {name!r}")
-            bound[name] = left.pop(name)
-        elif name not in bound:
-            if name not in defaults:
-                kind = "positional" if name in plain else "keyword-only"
-                wrong(f"missing 1 required {kind} argument: {name!r}")
-            bound[name] = defaults[name]
     if arguments.kwarg is not None:
         bound[arguments.kwarg.arg] = ctx.new_object("dict", left.items())
-    elif left:
-        wrong(f"got an unexpected keyword argument {next(iter(left))!r}")
     return bound

@@ -71,7 +71,7 @@ def call_recursive(ctx: Lowering, source: Source, args: list[Binding], kwargs: d
     """Call a function that calls itself; it becomes a function of the program."""
     is_handed, is_kept = ((kind, source.function) in ctx.recursive_sites for kind in (HANDED, KEPT))
     callee = Callee(source.node, source, None, source.function, is_handed, is_kept)
-    bound = bind_arguments(ctx, source.node.args, args, kwargs, default_bindings(ctx, source), source.name, False)
+    bound = bind_arguments(ctx, source.node.args, args, kwargs, default_bindings(ctx, source), lambda: source.function.__qualname__, False)
     outermost = is_outermost(ctx, callee)
     try:
         return call_callee(ctx, callee, bound, node)
@@ -89,7 +89,9 @@ def call_nested_recursive(
     callee = Callee(function.node, function.frame.source, function.frame, code, is_handed)
     outermost = is_outermost(ctx, callee)
     try:
-        bound = bind_arguments(ctx, function.node.args, args, kwargs, dict(function.defaults), callee.name, False)
+        bound = bind_arguments(
+            ctx, function.node.args, args, kwargs, dict(function.defaults), lambda: callee.source.qualname_of(callee.node), False
+        )
         return call_callee(ctx, callee, bound, node)
     finally:
         if outermost:  # the variables around it may have other values at the next call

@@ -346,19 +346,39 @@ def signature_of(function: Any) -> inspect.Signature | None:
         return None
 
 
+#: those of them that take no arguments by name
+NAMELESS = frozenset({getattr, iter, next, range, filter, slice, bool, vars, set, frozenset, itertools.islice})
+
+
 def check_call(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[str, Binding], node: ast.AST) -> None:
     """Raise in the program the exception of Python for a builtin with a wrong number of arguments."""
     name = getattr(function, "__name__", "function")
     if function in BUILTINS:
         least, most = BUILTINS[function]
-        if len(args) < least or most is not None and len(args) > most:
-            definite(ctx, MISSING, node, TypeError, f"{name} does not take {len(args)} arguments")
+        if len(args) < least or most is not None and len(args) > most or is_misnamed(function, kwargs):
+            definite(ctx, MISSING, node, TypeError, said_by(function, len(args), kwargs))
     elif (signature := signature_of(function)) is not None:
         try:
             signature.bind(*args, **kwargs)
         except TypeError as error:
-            if getattr(function, "__module__", None) == "builtins" or "missing" in str(error):  # the rest is for who lowers the call
+            if getattr(function, "__module__", None) == "builtins":
+                definite(ctx, MISSING, node, TypeError, said_by(function, len(args), kwargs))
+            if "missing" in str(error):  # the rest is for who lowers the call
                 definite(ctx, MISSING, node, TypeError, f"{name}() {error}")
+
+
+def is_misnamed(function: Any, words: Iterable[str]) -> bool:
+    """Whether an argument is passed by a name to a builtin that has no such parameter."""
+    return function in NAMELESS and any(words) or function is zip and any(word != "strict" for word in words)
+
+
+def said_by(function: Any, count: int, words: Iterable[str]) -> str:
+    """What a builtin says of a wrong number of arguments, or of wrong names, which it checks first."""
+    try:
+        function(*[object()] * count, **dict.fromkeys(words))
+    except TypeError as error:
+        return str(error)
+    return f"{function.__name__} does not take {count} arguments"
 
 
 def check_method(ctx: Lowering, cls: type, name: str, args: list[Binding], node: ast.AST) -> None:

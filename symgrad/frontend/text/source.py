@@ -56,6 +56,19 @@ class Source:
     def qualified_name(self) -> str:
         return f"{self.function.__module__}.{self.function.__qualname__}"
 
+    def qualname_of(self, node: ast.FunctionDef | ast.Lambda | ast.ClassDef) -> str:
+        """The ``__qualname__`` of the function, or of a function or class that its text defines."""
+        path, separator = self.function.__qualname__, ".<locals>."
+        if node is self.node:
+            return path
+        start = (node.lineno, node.col_offset)
+        for outer in ast.walk(self.node):  # the outermost first
+            if isinstance(outer, ast.FunctionDef | ast.Lambda | ast.ClassDef) and outer is not self.node:
+                if (outer.lineno, outer.col_offset) < start < (outer.end_lineno or 0, outer.end_col_offset or 0):
+                    path += separator + getattr(outer, "name", "<lambda>")
+                    separator = "." if isinstance(outer, ast.ClassDef) else ".<locals>."
+        return path + separator + getattr(node, "name", "<lambda>")
+
     @property
     def globals(self) -> dict[str, Any]:
         """The function's own globals: the live dict, no copy."""
