@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ways_out import ARGUMENT, FUNCTION, NONE, SYNTAX, TYPE, expression, way
+from ways_out import ARGUMENT, NONE, SYNTAX, TYPE, expression, way
 
 ALIAS = "UnsureAlias"
 
@@ -514,25 +514,18 @@ of_array("np.insert at a list", ARGUMENT, "write the place alone",
 of_array("coefficients that begin with zero", ARGUMENT, "take them off with np.trim_zeros(p, 'f')",
     "np.polymul(np.array([0.0, 1.0, 0.5]), x) ** 2",
     "np.polymul(np.trim_zeros(np.array([0.0, 1.0, 0.5]), 'f'), x) ** 2")  # fmt: skip
-of_array("an axis of linspace", ARGUMENT, "leave it out",
-    "np.linspace(x[0], x[1], 5, axis=-1) ** 2", "np.linspace(x[0], x[1], 5) ** 2")  # fmt: skip
 of_array("the cross product of vectors of two", ARGUMENT, "for two write p[0] * q[1] - p[1] * q[0]",
     "np.cross(x[:2], x[2:]) * 2", "(x[0] * x[3] - x[1] * x[2]) * 2", runs=False)  # fmt: skip
 of_array("an array of repetitions", ARGUMENT, "give the repetitions as a tuple of integers",
     "np.tile(x, np.array([1, 2])) ** 2", "np.tile(x, (1, 2)) ** 2")  # fmt: skip
 of_array("blocks three deep", ARGUMENT, "write np.array, of numbers",
     "np.block([[[x[0]], [x[1]]]]) ** 2", "np.array([[[x[0]], [x[1]]]]) ** 2")  # fmt: skip
-of_array("copy of nan_to_num", ARGUMENT, "leave it out",
+of_array("copy of nan_to_num", ARGUMENT, "leave copy out",
     "np.nan_to_num(x * 2.0, copy=False) ** 2", "np.nan_to_num(x * 2.0) ** 2")  # fmt: skip
 of_array("a number by rows", ARGUMENT, "write np.atleast_1d",
     "np.ascontiguousarray(x[0]) ** 2", "np.atleast_1d(x[0]) ** 2")  # fmt: skip
-of_array("the spectral norms of matrices", ARGUMENT, "np.linalg.svd(x, compute_uv=False) gives the singular values",
-    "np.linalg.norm(x.reshape(1, 2, 2), 2, axis=(1, 2)) ** 2",
-    "np.max(np.linalg.svd(x.reshape(1, 2, 2), compute_uv=False), axis=-1) ** 2")  # fmt: skip
 of_array("a type of objects", ARGUMENT, "use dtype=float",
     "np.array(x, dtype=object) ** 2", "np.array(x, dtype=float) ** 2")  # fmt: skip
-of_array("the roots of a polynomial", FUNCTION, "write np.linalg.eigvals of its companion matrix",
-    "np.abs(np.roots(x))", "np.abs(np.linalg.eigvals(np.concatenate([[-x[1:] / x[0]], np.eye(2, 3)])))")  # fmt: skip
 of_array("hermitian of svd", ARGUMENT, "leave it out",
     "np.linalg.svd(x.reshape(2, 2), compute_uv=False, hermitian=True)",
     "np.linalg.svd(x.reshape(2, 2), compute_uv=False)", runs=False)  # fmt: skip

@@ -115,20 +115,27 @@ def with_sources_of_libraries(attempted: Callable[[frozenset[Same]], Result], me
     try:
         result = attempted(read_sources)
     except SymgradError:
-        read = None
-        while read is None and met - read_sources:  # lowered source may call further library functions
-            read_sources = frozenset(met)
-            read = unless_refused(attempted, read_sources)
+        read, read_sources = with_all_met(attempted, met, None, read_sources)
         if read is None or has_composition(read_sources) and passes_unread(read.lowered, wrt, varied):
             raise
         result = read
     while calls_unread(result.lowered) and (unread := unread_sources(result.lowered, wrt, varied) - read_sources):
         read_sources |= unread
-        further = unless_refused(attempted, read_sources)
+        further, read_sources = with_all_met(attempted, met, unless_refused(attempted, read_sources), read_sources)
         if further is None:
             break
         result = further
     return result
+
+
+def with_all_met(
+    attempted: Callable[[frozenset[Same]], Result], met: set[Same], result: Result | None, read_sources: frozenset[Same]
+) -> tuple[Result | None, frozenset[Same]]:
+    """A result, or that of attempts with the sources of all functions that were met, which may call further ones."""
+    while result is None and met - read_sources:
+        read_sources |= frozenset(met)
+        result = unless_refused(attempted, read_sources)
+    return result, read_sources
 
 
 def calls_unread(lowered: Lowered) -> bool:

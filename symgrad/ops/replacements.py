@@ -25,7 +25,6 @@ MASKED = "use np.where(mask, x, 0.0), and divide by the count for a mean"
 
 #: functions and classes by public module and name
 FUNCTIONS = {
-    "numpy.roots": "write np.linalg.eigvals of its companion matrix",
     "numpy.matrix": "use an array of two axes, and @ for products",
     "numpy.nditer": "iterate over x.ravel()",
     "numpy.frompyfunc": "write np.array([f(v) for v in x])",
@@ -41,7 +40,6 @@ FUNCTIONS = {
     "collections.UserDict": "use a dict",
     "collections.UserList": "use a list",
     "collections.UserString": "use a str",
-    "collections.namedtuple": "define the class outside of the function",
     "contextlib.closing": "write try and finally, and call close() there",
     "builtins.delattr": "write del with the name, as in del point.name",
     "builtins.memoryview": SAME,
@@ -69,13 +67,10 @@ FUNCTIONS = {
     "scipy.optimize.curve_fit": SQUARES,
     "scipy.optimize.least_squares": SQUARES,
     "scipy.optimize.leastsq": SQUARES,
-    "scipy.optimize.linear_sum_assignment": INDICES,
     "scipy.optimize.nnls": CUSTOM,
     "scipy.optimize.minimize_scalar": "write scipy.optimize.minimize",
     "scipy.signal.decimate": "write scipy.signal.lfilter, and take every q-th item with [::q]",
     "scipy.signal.sosfilt": "write scipy.signal.lfilter with the coefficients of butter(..., output='ba')",
-    "scipy.signal.csd": "write np.fft.rfft of the windows, and the mean of np.conj(X) * Y",
-    "scipy.signal.coherence": "write np.fft.rfft of the windows, and the mean of np.conj(X) * Y",
     "scipy.signal.stft": "write np.fft.rfft of the windows",
     "scipy.signal.lti": "write the solution with scipy.integrate.solve_ivp",
     "scipy.sparse.diags": "write np.diag(x)",

@@ -59,7 +59,7 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("calls", "call_static"): (4, "marks that only objects of ours have"),
     ("class_definitions", "*"): (5, "fields of nodes of syntax trees, and of a property that the program itself defines"),
     ("starred", "fields_of"): (2, "which kind of class is called: its fields are written when it is defined"),
-    ("classes", "*"): (6, "which kind of class is made: its fields are written when it is defined"),
+    ("classes", "*"): (7, "which kind of class is made: its fields are written when it is defined"),
     ("dicts", "combined"): (1, "a method of a set of ours"),
     ("iterables", "every_item"): (1, "a field of a binding"),
     ("outside", "variable_of_module"): (1, "which module it is"),
@@ -76,7 +76,7 @@ REASONS: dict[tuple[str, str], tuple[int, str]] = {
     ("derived_values", "of_super_class"): (2, "which class defines the name; its entry is read by the getter"),
     ("comparison", "is_by_identity"): (2, "whether a class of C compares by identity"),
     ("results", "record_text"): (1, "which kind of class is made, as in classes"),
-    ("source", "*"): (10, "the getter's own way to names; whether a wrapper is one of Python's"),
+    ("source", "*"): (11, "the getter's own way to names; whether a wrapper is one of Python's"),
 }
 
 

@@ -268,8 +268,8 @@ TABLE: list[tuple[str, dict[str, Any], list[Any]]] = [
     ("kaiser(1, x)", {"x": 2.0}, [0.0]), ("kaiser(3, x)", {"x": 0.0}, [0.0]),
     # the determinant is a polynomial; eigenvectors of equal eigenvalues have no slope
     ("det(x)", {"x": ZEROS}, [ZEROS]), ("det(x)", {"x": a(1, 0, 0, 0).reshape(2, 2)}, [a(0, 0, 0, 1).reshape(2, 2)]),
-    ("pinv(x)", {"x": ZEROS}, [ZEROS]), ("expm(x)", {"x": ZEROS}, [np.ones((2, 2))]),
-    ("gaps(x)", {"x": a(1, 1)}, [a(NAN, NAN)]), ("eigh(x)", {"x": EYE}, [np.full((2, 2), NAN)]), ("eig(x)", {"x": EYE}, [np.full((2, 2), NAN)]), ("svd(x)", {"x": EYE}, [np.full((2, 2), NAN)]),
+    ("pinv(x)", {"x": ZEROS}, [ZEROS]), ("pinv_of(x, 0.1)", {"x": ZEROS}, [ZEROS]), ("expm(x)", {"x": ZEROS}, [np.ones((2, 2))]),
+    ("gaps(x)", {"x": a(1, 1)}, [a(NAN, NAN)]), ("eigh(x)", {"x": EYE}, [np.full((2, 2), NAN)]), ("eigh_upper(x)", {"x": EYE}, [np.full((2, 2), NAN)]), ("eig(x)", {"x": EYE}, [np.full((2, 2), NAN)]), ("svd(x)", {"x": EYE}, [np.full((2, 2), NAN)]),
 ]  # fmt: skip
 #: rows of matrices that a singular matrix stops, in the function or in its derivative
 SINGULAR = [

@@ -219,7 +219,7 @@ def linspace_within(
 
 def nan_to_num_within(x: Numbers, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """``np.nan_to_num`` with replacements that are computed."""
-    need(copy, "np.nan_to_num is supported where it does not write to its argument")
+    need(copy, "np.nan_to_num is supported where it does not write to its argument; leave copy out")
     if x.dtype.kind not in "fc":
         return np.copy(x)
     limits = np.finfo(x.dtype)
