@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from symgrad.adjoint.checks import what_makes_complex
 from symgrad.errors import BadArgument, NotScalar, UnknownType, UnsupportedArgument, UnsupportedSyntax
 from symgrad.frontend.containers.results import OWNER, Lowered, Result, in_template
 from symgrad.frontend.text.source import Source
@@ -113,6 +112,8 @@ class Job:
         if self.request.holomorphic:
             self.check_complex([type_])
         elif is_complex(type_):
+            from symgrad.adjoint.checks import what_makes_complex  # not loaded with code from the disk cache
+
             refusal = NotScalar(
                 "the output is complex, and a gradient is of a real number",
                 self.result_loc(),
