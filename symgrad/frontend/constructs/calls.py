@@ -34,7 +34,7 @@ from symgrad.frontend.functions.adapters import GETTERS, adapted
 from symgrad.frontend.functions.functions import call_nested
 from symgrad.frontend.functions.memoised import run_again
 from symgrad.frontend.functions.overwriting import without_overwriting
-from symgrad.frontend.library.frames import enters_package, in_package, unless_refused
+from symgrad.frontend.library.frames import enters_package, unless_refused
 from symgrad.frontend.library.interpolants import call_interpolant, is_interpolant
 from symgrad.frontend.library.methods import call_method
 from symgrad.frontend.library.samples import UNDECORATED, call_of_samples, parts
@@ -407,7 +407,7 @@ def call_of_kind(ctx: Lowering, value: Any, name: str, args: list[Binding], kwar
         return call_function(ctx, value.__func__, [owner, *args], kwargs, node)
     if isinstance(value, type):
         make = functools.partial(construct, ctx, value, name, args, kwargs, node)
-        return in_package(ctx, value, name, args, kwargs, node, make) if enters_package(ctx, value) else make()
+        return unless_refused(ctx, value, name, args, kwargs, node, make) if enters_package(ctx, value) else make()
     is_of_text = isinstance(value, types.BuiltinMethodType) and isinstance(value.__self__, str)
     if is_of_text:
         args = listed_for(ctx, Static(value.__self__), value.__name__, args, node)
@@ -428,7 +428,7 @@ def call_of_kind(ctx: Lowering, value: Any, name: str, args: list[Binding], kwar
         return of_samples
     if followed(ctx, value) or isinstance(value, types.FunctionType) and any(vars(c).get(value.__name__) is value for c in IN_PYTHON):
         call = functools.partial(call_function, ctx, value, args, kwargs, node)
-        return in_package(ctx, value, name, args, kwargs, node, call) if enters_package(ctx, value) else call()
+        return unless_refused(ctx, value, name, args, kwargs, node, call) if enters_package(ctx, value) else call()
     if numba_kind(value) is not None or followed(ctx, seen_through(value)):
         return call_function(ctx, value, args, kwargs, node)
     return opaque(ctx, value, name, args, kwargs, node)

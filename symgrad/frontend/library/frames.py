@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.errors import SymgradError, UnknownFunction
+from symgrad.errors import UnknownFunction
 from symgrad.frontend.objects.opaque import opaque
 from symgrad.frontend.objects.reading import LIBRARIES, root_of
 from symgrad.frontend.state.bindings import Binding
@@ -48,36 +48,20 @@ def file_of(value: Any) -> str:
     return next((file_of(method) for method in methods), "")
 
 
-def in_package(ctx: Lowering, value: Any, name: str, args: Args, kwargs: Words, node: ast.AST, call: Call) -> Binding:
-    """The result of a call into a package."""
-    if root_of(value) != PANDAS:
-        return unless_refused(ctx, value, name, args, kwargs, node, call)
-    if (result := attempted(ctx, call)) is not None:
-        return result
-    hint = INSTEAD.get(value.__name__, "compute it with NumPy, or call it before and pass the result")
-    raise UnknownFunction(f"{name} has no rule", ctx.loc(node), hint)
-
-
 def unless_refused(ctx: Lowering, value: Any, name: str, args: Args, kwargs: Words, node: ast.AST, call: Call) -> Binding:
-    """The result of a call whose source is read; if the source is refused, the function is called as one without a rule."""
-    result = attempted(ctx, call)
-    return opaque(ctx, value, name, args, kwargs, node) if result is None else result
+    """The result of a call whose source is read; if the source is refused, the function is called as one without a rule.
 
-
-def attempted(ctx: Lowering, call: Call) -> Binding | None:
-    """The result of lowering a call, or None, and the state before it, if something in it is refused."""
-    before, entry, block = len(ctx.refusals), ctx.state, ctx.builder.block
-    ctx.state, length = entry.copy(), len(block.ops)
-    try:
-        result = call()
-    except SymgradError:
-        result = None
-    if result is not None and len(ctx.refusals) == before:
+    A refusal that names an integer is raised, so that the integer is made static. A refused call into pandas gets a hint of its own.
+    """
+    result, refusal = ctx.provisionally(call)
+    if refusal is not None and any(error.pin for error in refusal.errors):
+        raise refusal
+    if result is not None:
         return result
-    del ctx.refusals[before:]
-    del block.ops[length:]
-    ctx.state = entry
-    return None
+    if root_of(value) == PANDAS:
+        hint = INSTEAD.get(value.__name__, "compute it with NumPy, or call it before and pass the result")
+        raise UnknownFunction(f"{name} has no rule", ctx.loc(node), hint)
+    return opaque(ctx, value, name, args, kwargs, node)
 
 
-__all__ = ["enters_package", "in_package", "unless_refused"]
+__all__ = ["enters_package", "unless_refused"]

@@ -301,18 +301,9 @@ def call_solver(ctx: Lowering, function: Any, args: list[Binding], kwargs: dict[
     if lower is None or ctx.derive is None:
         return None
     solving = Solving.of(ctx, function, args, kwargs, node)
-    entry, size = ctx.state, len(ctx.builder.block.ops)
-    ctx.state = entry.copy()
-    try:
-        with ctx.trial() as refusals:
-            solution = lower(solving)
-        refusal: SymgradError | None = refusals[0] if refusals else None
-    except SymgradError as error:
-        refusal = error
+    solution, refusal = ctx.provisionally(lambda: lower(solving))
     if refusal is None:
         return solution
-    ctx.state = entry
-    del ctx.builder.block.ops[size:]
     if is_pinned(refusal) or function.__name__ not in PLAIN or "full_output" in solving.bound:
         raise refusal
     return as_it_is(ctx, function, args, kwargs, node, refusal)

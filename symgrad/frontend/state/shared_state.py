@@ -227,6 +227,24 @@ class SharedState:
         finally:
             self.refusals, self.on_trial = kept, outer
 
+    def provisionally(self, lower: Callable[[], Binding]) -> tuple[Binding | None, SymgradError | None]:
+        """What ``lower`` returns, and None; or, if something in it is refused, None and the refusal, with everything as before it."""
+        entry, block, edges, facts = self.state, self.builder.block, len(self.edges), len(self.builder.facts)
+        length = len(block.ops)
+        self.state = entry.copy()
+        refusal: SymgradError | None = None
+        try:
+            with self.trial() as refusals:
+                result = lower()
+            if not refusals:
+                return result, None
+            refusal = together(refusals)
+        except SymgradError as error:
+            refusal = error
+        self.state, self.builder.block = entry, block
+        del block.ops[length:], self.edges[edges:], self.builder.facts[facts:]
+        return None, refusal
+
     def rely(self, text: str, value: Any, aspect: str = "itself") -> None:
         """Record that the program depends on the value of an expression; ``aspect`` says on which property of it.
 
