@@ -125,7 +125,7 @@ def unused(word: str, parameters: tuple[Parameter, ...]) -> str:
 
 
 def header(parameters: tuple[Parameter, ...], names: dict[str, Any], shared: tuple[str, ...]) -> str:
-    """Return the parameters of the ``def`` statement; defaults are names, and ``not_passed`` stands for those that are ``shared``."""
+    """Return the parameters of the ``def`` statement. Defaults are names; that of a ``shared`` parameter is ``not_passed``."""
     shown = []
     for p in parameters:
         name = unused("not_passed" if p.name in shared else f"default_{p.name}", parameters)

@@ -24,7 +24,7 @@ else:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Compiled modules are kept for the workers and other processes that tests start, also where none may stand beside the sources."""
+    """Keep bytecode for workers and child processes, also where Python may not write it next to the sources."""
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", None) and config.cache is not None:
         sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"] = str(config.cache.mkdir("bytecode"))
         sys.dont_write_bytecode = False

@@ -49,7 +49,7 @@ class Refusal:
 
     @property
     def edited(self) -> str:
-        """The program with the edits carried out, each of which must apply."""
+        """The edited program; each edit must apply."""
         text = self.text
         for old, new in self.edits:
             assert old in text, f"{self.name}: {old!r} is not in the program"

@@ -220,7 +220,7 @@ def refuse_unknown(op: Call, varied: set[Value], makers: Mapping[Value, Call]) -
 
 
 def called_by(op: Call, makers: Mapping[Value, Call]) -> tuple[str, object]:
-    """What an opaque call calls: its name as the user writes it, and the object; of a result that is called, that which has made it."""
+    """The callee of an opaque call: its name in the user's text, and the object; for the result of another call, that call's callee."""
     if op.name == "opaque_attribute":
         return f"method {op.settings['attribute']!r}", None
     if op.args and isinstance(op.args[0], Value) and op.args[0] in makers:

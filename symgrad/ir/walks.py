@@ -1,4 +1,4 @@
-"""Walks over a block and the blocks inside it, beside those of ``core``: blocks, ops, definitions, reads, and removal of ops."""
+"""Further walks over nested blocks: the values that are read, free values, and the removal of ops."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def facts_of(func: Func) -> Facts:
 
 
 def record(func: Func, name: str, changed: bool) -> None:
-    """Record whether a pass has changed the function: if not, it would not do so again, and what is known stays true."""
+    """Record whether a pass has changed the function. If not, cached analyses stay valid, and the pass is not run again."""
     if func.known is not None:
         if changed:
             func.known.clear()

@@ -112,7 +112,7 @@ def test_a_class_of_the_function_is_not_returned(returned: str) -> None:
         symgrad.value_and_grad(f, has_aux=True)(0.9, 0.7)
 
 
-#: what one class for all calls and iterations cannot represent
+#: programs that need a new class for each call or iteration
 REFUSED = {
     "loop": "s = a\nwhile s < 5.0:\n    class C:\n        def go(self): return s * a\n    s += C().go()",
     "branch": "if a > b:\n    class C:\n        k = 2.0\nelse:\n    class C:\n        k = 3.0\ns = a * C.k",

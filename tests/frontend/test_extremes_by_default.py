@@ -61,7 +61,7 @@ def test_the_best_object_is_that_object() -> None:
     assert verdict(text, [0.4, 1.7, []]) == verdict(text, [1.9, 0.3, []]) == "right"
 
 
-#: classes that compute attributes, some of which they have on some paths only
+#: classes with computed attributes, some of them on some paths only
 CLASSES = {
     "__getattr__": "def __getattr__(self, n):\n        if n == 'k' and self.v > 0.5: return 3.0 * self.v\n        raise AttributeError(n)",
     "kept in a dict": "def __getattr__(self, n):\n        try:\n            return {'k': self.v * self.v}[n]\n"

@@ -1,4 +1,4 @@
-"""Stars whose number of items only the data decides: what is starred x what takes the items, against plain Python, on later calls too."""
+"""Stars of dynamic length: starred iterables x callees and displays, against plain Python, on later calls too."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def deep(*items):
     head, *tail = items
     return 2 * head + 0.5 * deep(*tail)
 """
-#: iterables of a number of items that the data decides: those of ``x`` that are positive
+#: iterables of dynamic length: the positive items of ``x``
 STARRED = {
     "list": "[v for v in x if v > 0]",
     "tuple": "tuple([v * v for v in x if v > 0])",

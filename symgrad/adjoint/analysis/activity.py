@@ -61,7 +61,7 @@ class Dependences:
                 self.link(source, held)
 
     def value_of(self, operand: Operand) -> Value:
-        """The value of an operand, or the value that stands for an object from outside."""
+        """The value of an operand; for an object from outside, its handle."""
         return operand if isinstance(operand, Value) else self.objects.setdefault(Same(operand.value), Value(UNKNOWN))
 
     def storing(self, op: Call) -> list[Value]:

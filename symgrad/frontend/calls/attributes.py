@@ -466,7 +466,7 @@ def of_entry(ctx: Lowering, owner: Binding, cls: type, base: type, attr: str, no
 
 
 def of_property(ctx: Lowering, owner: Binding, cls: type | None, attr: str, getter: Any, node: ast.AST) -> Binding:
-    """What a property gives; if it raises an ``AttributeError``, Python calls the ``__getattr__`` of the instance's class ``cls``."""
+    """The value of a property; if it raises ``AttributeError``, the value of ``__getattr__`` of the instance's class ``cls``."""
     get = Static(getter, attr) if isinstance(getter, GETTERS) else Bound(owner, attr, getter)
     if cls is not None and isinstance(other := from_class(ctx, cls, "__getattr__"), types.FunctionType):
         rely_on_class(ctx, owner, cls, "__getattr__", other)

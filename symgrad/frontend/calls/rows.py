@@ -107,7 +107,7 @@ def call_row(
 
 
 def as_result(row: str, out: Binding) -> Binding:
-    """What a composition returns in place of a row: the named tuple that NumPy returns."""
+    """The named tuple that NumPy returns, as a composition returns it."""
     return Tup(out.items, RESULTS[row]) if isinstance(out, Tup) and row in RESULTS else out
 
 

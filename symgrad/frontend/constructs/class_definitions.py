@@ -94,7 +94,7 @@ def check_bases(ctx: Lowering, bases: tuple[Any, ...], metaclass: Any, node: ast
 
 
 def check_kept(ctx: Lowering, func: Func) -> None:
-    """Refuse a class that the function defines, or an instance of it, where other code gets it: its methods have no body there.
+    """Refuse that a class defined in the function, or an instance of it, escapes to other code: its methods have no body there.
 
     An exception without methods may leave the function.
     """
@@ -202,7 +202,7 @@ def constant(ctx: Lowering, node: ast.expr) -> Any:
 
 
 def annotation_of(ctx: Lowering, node: ast.expr) -> Any:
-    """The annotation of a field; what it says is not used, but for ``ClassVar`` and ``InitVar``, which are refused, as calls are."""
+    """The annotation of a field. It is not evaluated; ``ClassVar``, ``InitVar`` and calls are refused."""
     is_called = any(isinstance(inner, ast.Call | ast.NamedExpr) for inner in ast.walk(node))
     if is_called or any(word in ast.unparse(node) for word in ("ClassVar", "InitVar", "KW_ONLY")):
         raise refused(ctx, "this annotation in a class in a function is not supported", node)

@@ -70,7 +70,7 @@ def is_users(ctx: Lowering, function: Any) -> bool:
 
 
 def fields_of(cls: Any) -> tuple[list[str], list[str]] | None:
-    """The fields of a named tuple or dataclass that are passed by position, and those of them that have a default."""
+    """The positional fields of a named tuple or dataclass, and the subset with a default."""
     if dataclasses.is_dataclass(cls) and "__init__" in vars(cls):
         fields = [field for field in dataclasses.fields(cls) if field.init and not field.kw_only]
         empty = dataclasses.MISSING

@@ -1,4 +1,4 @@
-"""Calls that lead into an installed package: a function whose source is refused is called as it is; pandas has hints of its own."""
+"""Calls into installed packages: a function whose source is refused is called opaquely; pandas has hints of its own."""
 
 from __future__ import annotations
 

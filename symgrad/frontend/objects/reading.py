@@ -346,7 +346,7 @@ def signature_of(function: Any) -> inspect.Signature | None:
         return None
 
 
-#: those of them that take no arguments by name
+#: the subset that takes no keywords
 NAMELESS = frozenset({getattr, iter, next, range, filter, slice, bool, vars, set, frozenset, itertools.islice})
 
 
@@ -373,7 +373,7 @@ def is_misnamed(function: Any, words: Iterable[str]) -> bool:
 
 
 def said_by(function: Any, count: int, words: Iterable[str]) -> str:
-    """What a builtin says of a wrong number of arguments, or of wrong names, which it checks first."""
+    """The TypeError text of a builtin for wrong keywords, which it checks first, or a wrong number of arguments."""
     try:
         function(*[object()] * count, **dict.fromkeys(words))
     except TypeError as error:

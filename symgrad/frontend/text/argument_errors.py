@@ -12,7 +12,7 @@ class Wording:
 
     name: Callable[[], str]  #: the qualified name
     count: int  #: parameters that can be passed by position
-    optional: int = 0  #: those of them with a default
+    optional: int = 0  #: the number of these with a default
     by_name: int = 0  #: keyword-only arguments of this call
 
     def excess(self, number: int | None) -> str:

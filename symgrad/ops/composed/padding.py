@@ -1,4 +1,4 @@
-"""``np.pad`` in the modes and with the arguments for which there is no row: axis by axis, by what is put before and after each."""
+"""``np.pad`` for modes and arguments without a row: each axis is extended by concatenation."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def in_pairs(value: Numbers, count: int) -> Any:
 
 
 def between(x: Any, start: Any, end: Any, before: Any, after: Any, ramp: bool) -> Any:
-    """What is put before and after the first axis: a value, or equal steps from it to the edge."""
+    """The elements before and after the first axis: a constant, or a linear ramp from a value to the edge."""
     rest = x.shape[1:]
     if not ramp:
         return np.zeros((before, *rest), dtype=x.dtype) + cast(start, x), np.zeros((after, *rest), dtype=x.dtype) + cast(end, x)
@@ -80,7 +80,7 @@ def cast(value: Any, x: Any) -> Any:
 
 
 def summarised(x: Any, mode: str, least: Any, before: Any, after: Any) -> Any:
-    """What is put before and after the first axis: a statistic of all elements, or of so many at each end."""
+    """The elements before and after the first axis: a statistic of all elements, or of ``least`` elements at each end."""
     if least is None:
         first, last = x, x
     else:
@@ -91,7 +91,7 @@ def summarised(x: Any, mode: str, least: Any, before: Any, after: Any) -> Any:
 
 
 def statistic(x: Any, mode: str) -> Any:
-    """The statistic of each column in the dtype of the array; means of integers are rounded, those of bools are true unless zero."""
+    """The statistic of each column in the dtype of the array. Means of integers are rounded; a mean of bools is true unless zero."""
     if mode == "maximum":
         return np.max(x, axis=0, keepdims=True)
     if mode == "minimum":
@@ -101,7 +101,7 @@ def statistic(x: Any, mode: str) -> Any:
 
 
 def continued(x: Any, places: Any, mode: str, reflect_type: str) -> Any:
-    """The elements at places beyond the first axis: repeated, or reflected at its ends, in the odd form at the points of the edges too."""
+    """The elements at indices outside the first axis: repeated or reflected; the odd form reflects through the edge values."""
     extent = x.shape[0]
     if mode == "edge" or mode == "wrap":
         return np.take(x, np.clip(places, 0, max(extent - 1, 0)) if mode == "edge" else places % max(extent, 1), axis=0)

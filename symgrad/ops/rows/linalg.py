@@ -191,7 +191,7 @@ def _matrix_law(types: list[Type], settings: dict[str, Any], dim: Extents) -> Ty
 
 
 def _by_rows(law: Law) -> Law:
-    """The law of a function of ``np.linalg``: what it computes of one matrix lies by rows; of stacks it may not."""
+    """The law of a function of ``np.linalg``: the result for one matrix is in C order; the result for a stack may not be."""
 
     def of_one(types: list[Type], settings: dict[str, Any], dim: Extents) -> Any:
         type_ = law(types, settings, dim)
