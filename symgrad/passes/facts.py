@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from symgrad.identity import DisjointSets
 from symgrad.ir.core import NONE, UNDEF, Apply, Block, Call, For, Func, If, Op, Operand, Value, While, uses, walk
@@ -67,6 +68,11 @@ def halves_kept(func: Func) -> Iterator[None]:
     yield
     if func.split is not None:
         func.split = next((k for k, op in enumerate(func.body.ops) if op in backward), len(func.body.ops))
+
+
+def call(name: str, op: Call, args: list[Operand], **settings: Any) -> Call:
+    """A new op with the results and location of ``op``."""
+    return Call(op.outs, op.loc, name, args, {**ROWS[name].settings, **settings})
 
 
 def ends_of(op: Op) -> list[list[Operand]]:
@@ -432,4 +438,4 @@ class Places:
         return last
 
 
-__all__ = ["BORROWED", "KEEPING", "Facts", "Places", "covers", "halves_kept", "has_memory", "holds", "is_pure"]
+__all__ = ["BORROWED", "KEEPING", "Facts", "Places", "call", "covers", "halves_kept", "has_memory", "holds", "is_pure"]

@@ -306,6 +306,7 @@ def test_arrays_of_few_elements(expression: str, args: dict[str, Any], shape: tu
 
 
 REFUSED = """np.insert(x, [1], x)|np.block(x)|np.diff(x, n=6)|np.pad(x, 1, mode='empty')
+np.linalg.pinv(np.outer(x, x), rcond=1e-9, rtol=1e-9)|np.linalg.matrix_rank(np.outer(x, x), tol=1.0, rtol=1e-9) * x
 np.sum(x, dtype=int) * x|np.unique(x, axis=0)|np.nan_to_num(x, copy=False)
 np.quantile(x, 0.3, weights=x * x, method='inverted_cdf')|np.quantile(x, 1.3 + 0 * x[0])|np.insert(x, 9, x[0])|np.polymul(np.append(0.0, x), x)|np.poly(x[:0])|np.cross(x[:2], x[2:])"""
 

@@ -184,6 +184,7 @@ def mirrored(a: Any) -> Any:
 
 def pinv_within(a: Numbers, rcond: Any = None, hermitian: Any = False, rtol: Any = None) -> Any:
     """``np.linalg.pinv`` that drops singular values below a limit: those that it drops must be zero up to rounding."""
+    need(rcond is None or rtol is None, "np.linalg.pinv takes one of rcond and rtol")
     a = inexact(mirrored(a) if hermitian else a)
     rows, columns = a.shape[-2], a.shape[-1]
     if rows == 0 or columns == 0:
@@ -203,6 +204,7 @@ def pinv_within(a: Numbers, rcond: Any = None, hermitian: Any = False, rtol: Any
 def matrix_rank_within(A: Numbers, tol: Any = None, hermitian: Any = False, rtol: Any = None) -> Any:
     """``np.linalg.matrix_rank`` with a limit."""
     need(np.ndim(A) > 1, "this np.linalg.matrix_rank of a vector is not supported")
+    need(tol is None or rtol is None, "np.linalg.matrix_rank takes one of tol and rtol")
     values = np.abs(np.linalg.eigvalsh(A)) if hermitian else np.linalg.svd(A, compute_uv=False)
     relative = max(A.shape[-2], A.shape[-1]) * np.finfo(values.dtype).eps if rtol is None else np.expand_dims(rtol, -1)
     limit = np.max(values, axis=-1, keepdims=True, initial=0.0) * relative if tol is None else np.expand_dims(tol, -1)

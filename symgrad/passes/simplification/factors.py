@@ -13,9 +13,10 @@ import symgrad.ops.rows.creation  # noqa: F401  (their rows are used here)
 from symgrad.ir.core import Call, Const, Operand, Value
 from symgrad.ir.types import FLOAT, INT, Array, Scalar, ShapeOf, Type, is_complex, same_shape
 from symgrad.ops.declare import ROWS
-from symgrad.passes.facts import Facts
+from symgrad.passes.facts import Facts, call
 from symgrad.passes.simplification.identities import OF_COMPLEX as ALIKE
-from symgrad.passes.simplification.identities import Rewrite, call, equal_shape, is_number, is_real, plain_spread, shape_of_type
+from symgrad.passes.simplification.identities import equal_shape, is_number, is_real, plain_spread, shape_of_type
+from symgrad.passes.simplification.list_identities import Rewrite
 
 
 def new(name: str, op: Call, type_: Type, args: list[Operand], **settings: Any) -> Call:

@@ -13,15 +13,14 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from symgrad.ir.core import Apply, Call, Const, Operand, Value, same_operand, walk
-from symgrad.ir.types import Array, Dim, List, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
+from symgrad.ir.core import Apply, Call, Const, Operand, Value, walk
+from symgrad.ir.types import Array, Dim, Scalar, Shape, ShapeOf, Type, is_plural, same_extent, same_shape
 from symgrad.ops.declare import ROWS
 from symgrad.ops.indexing import broadcast
 from symgrad.ops.signatures import AST_OPERATORS
-from symgrad.passes.facts import BORROWED, KEEPING, Facts
+from symgrad.passes.facts import KEEPING, Facts, call
+from symgrad.passes.simplification.list_identities import OF_LISTS, Rewrite
 from symgrad.tables import OPERATORS
-
-Rewrite = Callable[[Call, Facts], "Operand | Call | None"]
 
 #: rows that equal the Python operator if all operands are Python numbers
 FOLDED: dict[str, Callable[..., Any]] = {
@@ -110,11 +109,6 @@ def times_minus_one(op: Call, facts: Facts) -> Call | None:
         if is_number(op.args[side], -1.0) and is_real(other.type) and other.type == op.outs[0].type and op.settings.get("via") is None:
             return call("negative", op, [other])
     return None
-
-
-def call(name: str, op: Call, args: list[Operand], **settings: Any) -> Call:
-    """A new op with the results and location of ``op``."""
-    return Call(op.outs, op.loc, name, args, {**ROWS[name].settings, **settings})
 
 
 def negated(operand: Operand, facts: Facts) -> Operand | None:
@@ -364,57 +358,13 @@ def store_after_whole_zero(op: Call, facts: Facts) -> Call | None:
     return call("set_at", op, [zero.args[0], op.args[1]], index="e")
 
 
-def item_of_row(op: Call, facts: Facts) -> Call | None:
-    """An item of an inner list that was just read is read from the list of lists directly."""
-    row = facts.calls(op.args[0], "list_take")
-    if row is None or row.outs[0].name is not None or not isinstance(op.outs[0].type, Scalar):
+def same_axes(op: Call, facts: Facts) -> Operand | None:
+    """A transpose that leaves the axes in order, which ``np.moveaxis`` of one axis is, is the array; a result has memory of its own."""
+    count = len(op.args) - 1
+    in_order = [isinstance(axis, Const) and axis.value == k for k, axis in enumerate(op.args[1:])]
+    if op.settings["index"] != f".transpose:{count}" or not all(in_order) or facts.is_returned(op.outs[0]):
         return None
-    table = row.args[0].type
-    if not isinstance(table, List) or not isinstance(table.item, List) or not facts.is_steady(row):
-        return None
-    return call("table_take", op, [*row.args, op.args[1]])
-
-
-def item_of_array(op: Call, facts: Facts) -> Call | None:
-    """An item of ``list(x)`` in the backward half is ``x[k]``: there every index is in range."""
-    whole = facts.calls(op.args[0], "list_from")
-    if whole is None or not op.loc.backward or not isinstance(op.args[1], Const) or not facts.is_steady(whole):
-        return None
-    array = whole.args[0].type
-    if not isinstance(array, Array) or array.rank != 1 or whole.settings["depth"] != 1 or whole.settings["python"]:
-        return None
-    return call("take", op, [whole.args[0], op.args[1]], index="i")
-
-
-def list_added_to_zero(op: Call, facts: Facts) -> Call | None:
-    """``l[i] = zeros; l[i] += g`` is ``l[i] = g``, for a list ``g`` without other references."""
-    zero = facts.calls(op.args[0], "list_set")
-    if zero is None or not isinstance(op.args[2].type, List) or not same_operand(zero.args[1], op.args[1]):
-        return None
-    if facts.calls(zero.args[2], "zeros_like") is None or facts.count.get(zero.outs[0], 0) != 1 or not is_new(op.args[2], facts):
-        return None
-    if facts.home.get(zero.outs[0]) is not facts.home.get(op.outs[0]):
-        return None
-    return call("list_set", op, [zero.args[0], *op.args[1:]])
-
-
-def is_new(operand: Operand, facts: Facts) -> bool:
-    """Whether the operand is a list created here, with a single use."""
-    if not isinstance(operand, Value) or facts.count.get(operand, 0) != 1:
-        return False
-    maker = facts.maker.get(operand)
-    while isinstance(maker, Call) and ROWS[maker.name].consumes and isinstance(maker.args[0], Value):
-        maker = facts.maker.get(maker.args[0])
-    is_made = isinstance(maker, Call) and ROWS[maker.name].alias == "fresh" and maker.name not in BORROWED
-    return is_made and isinstance(operand.type, List)
-
-
-def whole_list_added_to_zero(op: Call, facts: Facts) -> Call | None:
-    """``l = zeros; l[:] += g`` is a copy of ``g``."""
-    bounds = [a.value if isinstance(a, Const) else a for a in op.args[1:4]]
-    if facts.calls(op.args[0], "list_zeros") is None or bounds not in ([None, None, None], [None, None, 1]):
-        return None
-    return call("copy", op, [op.args[4]]) if op.args[0].type == op.args[4].type else None
+    return op.args[0]
 
 
 def one_times_vector(op: Call, facts: Facts) -> Operand | None:
@@ -471,9 +421,8 @@ IDENTITIES: dict[str, tuple[Rewrite, ...]] = {
     "shape_of": (shape_of_zeros, shape_elsewhere),
     "extent": (shape_elsewhere,),
     "copy": (copy_of_copy,),
-    "list_take": (item_of_row, item_of_array),
-    "list_add_at": (list_added_to_zero,),
-    "list_add_slice": (whole_list_added_to_zero,),
+    "view": (same_axes,),
+    **OF_LISTS,
     "cast": (cast_to_itself,),
     "number": (number_of_number,),
     "take": (cell_of_spread,),

@@ -16,10 +16,10 @@ import symgrad.ops.rows.into  # noqa: F401  (it has the rows)
 from symgrad.ir.core import NONE, ZERO, Call, Const, Func, Operand, Value, walk
 from symgrad.ir.types import Array, Dim, Extent, Scalar, Shape, is_plural, same_extent, same_shape
 from symgrad.ops.declare import ROWS
-from symgrad.passes.facts import Facts
+from symgrad.passes.facts import Facts, call
 from symgrad.passes.simplification.factors import as_large, is_late, new, once
 from symgrad.passes.simplification.fold import rewritten
-from symgrad.passes.simplification.identities import call, shape_of_type, spread_operand
+from symgrad.passes.simplification.identities import shape_of_type, spread_operand
 from symgrad.passes.simplification.strength_reduction import Rewrites, add_to_new_axis, axes_added_and_dropped, is_transpose
 
 LETTERS = "ijklmnop"

@@ -17,7 +17,7 @@ from symgrad.ir.types import INT, Array, Scalar, Shape, ShapeOf, same_shape
 from symgrad.ops.indexing import has_arrays
 from symgrad.ops.rows.creation import bound_named
 from symgrad.ops.shapes import dtype_of
-from symgrad.passes.facts import Facts
+from symgrad.passes.facts import Facts, call
 from symgrad.passes.simplification.factors import (
     as_large,
     doubled,
@@ -39,7 +39,7 @@ from symgrad.passes.simplification.factors import (
     sum_of_scaled,
     sum_of_spread,
 )
-from symgrad.passes.simplification.identities import call, equal_shape, is_number, is_real
+from symgrad.passes.simplification.identities import equal_shape, is_number, is_real
 
 Rewrites = Callable[[Call, Facts], "Operand | Call | list[Call] | None"]
 
