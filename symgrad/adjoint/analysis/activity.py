@@ -9,18 +9,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from symgrad.errors import NoDerivative
 from symgrad.identity import Same
 from symgrad.ir.core import Apply, Block, Call, Const, For, Func, If, Op, Operand, Value, While, walk
 from symgrad.ir.types import UNKNOWN, Array, Box, List, Object, Scalar, Tape, Type, Unknown
 from symgrad.ops.declare import ROWS
+from symgrad.ops.files import FILES
 
 #: rows that call opaque functions
 OPAQUE = ("opaque", "opaque_pure")
-#: functions that write the values passed to the file that is their first argument
-SAVING = (np.save, np.savetxt, np.savez, np.savez_compressed)
 
 
 def may_be_active(type_: Type) -> bool:
@@ -69,11 +66,9 @@ class Dependences:
         callee, *args = op.args
         if callee in self.owners:
             return [self.owners[callee]] if op.name == "opaque" else []
-        if isinstance(callee, Const) and callee.value is print:
-            names = op.settings["names"]
-            return [self.value_of(args[len(args) - len(names) + names.index("file")])] if "file" in names else []
-        if isinstance(callee, Const) and callee.value in SAVING:
-            return [self.value_of(args[0])]
+        if isinstance(callee, Const) and (place := FILES.get(Same(callee.value))) is not None:
+            file = place.argument(args, op.settings["names"])
+            return [] if file is None else [self.value_of(file)]
         return [a for a in args if a in self.opened] if op.name == "opaque" else []
 
     def link(self, source: Operand, target: Operand) -> None:
